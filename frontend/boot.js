@@ -7,10 +7,40 @@ globalThis.toolgate = {
   charts: () => import('./vendor/charts.js'),
 };
 
+// The languages besides English, which is in the code.
+const catalogues = { de: './languages/de.json' };
+
+// What was chosen in the profile, else the first of the browser's languages that there is.
+function language() {
+  let chosen;
+  try {
+    chosen = localStorage.getItem('toolgate.language');
+  } catch {
+    // Storage may be blocked; the browser's languages apply then.
+  }
+  const wanted = chosen ? [chosen] : navigator.languages.map((tag) => tag.split('-')[0]);
+  return wanted.find((tag) => tag === 'en' || tag in catalogues) ?? 'en';
+}
+
+let texts = {};
+const translated = (text) => texts[text] ?? text;
+
+// Loads the catalogue of a language, and translates what the server has rendered already.
+async function speak(tag) {
+  const answer = await fetch(new URL(catalogues[tag], import.meta.url));
+  if (!answer.ok) throw new Error(`the catalogue of ${tag} answers ${answer.status}`);
+  globalThis.toolgate.texts = await answer.text();
+  texts = JSON.parse(globalThis.toolgate.texts);
+  document.documentElement.lang = tag;
+  for (const element of document.querySelectorAll('[data-translate]')) {
+    element.textContent = translated(element.textContent);
+  }
+}
+
 const notice = document.getElementById('boot-notice');
 
 function show(text) {
-  notice.querySelector('[data-text]').textContent = text;
+  notice.querySelector('[data-text]').textContent = translated(text);
   notice.hidden = false;
 }
 
@@ -25,8 +55,12 @@ function onError(error) {
 addEventListener('error', (event) => onError(event.error));
 addEventListener('unhandledrejection', (event) => onError(event.reason));
 
+// Both are fetched at once; the module starts when it can speak.
+const module = fetch(new URL('./app_bg.wasm', import.meta.url));
+const tag = language();
+if (tag !== 'en') await speak(tag).catch(console.error);
 try {
-  await init({ module_or_path: new URL('./app_bg.wasm', import.meta.url) });
+  await init({ module_or_path: module });
 } catch (error) {
   console.error(error);
   show('The dashboard could not be loaded. Check the connection and that the browser permits WebAssembly.');

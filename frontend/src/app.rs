@@ -8,6 +8,7 @@ use crate::components::{
 };
 use crate::features::imports::Waiting;
 use crate::features::projects::Projects;
+use crate::language::t;
 use crate::layout::{Navigation, TopBar};
 use crate::page_bundle::{PageBundles, page_of};
 use crate::preferences::Preferred;
@@ -57,7 +58,7 @@ fn Waiting(session: Session) -> impl IntoView {
                     SessionState::Failed(error) => {
                         view! { <ProblemPanel error on_retry=move |()| session.refresh() /> }.into_any()
                     }
-                    _ => view! { <Skeleton what="the dashboard" /> }.into_any(),
+                    _ => view! { <Skeleton what=t("the dashboard") /> }.into_any(),
                 }}
             </main>
         </div>
@@ -79,7 +80,7 @@ fn Frame() -> impl IntoView {
         condition(move || page.with(|page| page.as_ref().is_none_or(|page| session.may_open(page))));
     view! {
         <a class="skip-link" href="#main" rel="external">
-            "Skip to content"
+            {t("Skip to content")}
         </a>
         <TopBar />
         <div class="frame">
@@ -107,11 +108,11 @@ fn content(kind: Option<PageKind>) -> AnyView {
 fn NoAccess() -> impl IntoView {
     view! {
         <div class="empty">
-            <PageHeading text="You have no access to this page" />
-            <p class="muted">"Your role does not include it. Ask an owner of the project, or a system administrator."</p>
+            <PageHeading text=t("You have no access to this page") />
+            <p class="muted">{t("Your role does not include it. Ask an owner of the project, or a system administrator.")}</p>
             <p>
                 <a class="button button-primary" href=Page::of_server(PageKind::Start).path()>
-                    "Go to the start"
+                    {t("Go to the start")}
                 </a>
             </p>
         </div>
@@ -123,11 +124,11 @@ fn NoAccess() -> impl IntoView {
 fn NotFound() -> impl IntoView {
     view! {
         <div class="empty">
-            <PageHeading text="There is no such page" />
-            <p class="muted">"The address may be mistyped, or the page has moved."</p>
+            <PageHeading text=t("There is no such page") />
+            <p class="muted">{t("The address may be mistyped, or the page has moved.")}</p>
             <p>
                 <a class="button button-primary" href=Page::of_server(PageKind::Projects).path()>
-                    "Show all projects"
+                    {t("Show all projects")}
                 </a>
             </p>
         </div>

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::api::ApiError;
 use crate::components::{Badge, Tone};
+use crate::language::tf;
 use crate::reactive::When;
 use crate::words::counted;
 
@@ -42,11 +43,16 @@ pub(crate) fn outlook(tests: &Value) -> AnyView {
     let (broken, failing) = failed(tests);
     let (tone, text) = if broken.is_empty() {
         let passed = tests["passed"].as_i64().unwrap_or_default();
-        let hold = if passed == 1 { "holds" } else { "hold" };
-        (Tone::Good, format!("{} {hold}", counted(passed, "policy test")))
+        let count = counted(passed, "policy test");
+        let text = if passed == 1 {
+            tf!("{count} holds", count)
+        } else {
+            tf!("{count} hold", count)
+        };
+        (Tone::Good, text)
     } else {
         let count = counted(broken.len(), "policy test");
-        (Tone::Bad, format!("{count} would fail"))
+        (Tone::Bad, tf!("{count} would fail", count))
     };
     let names: Vec<_> = broken.into_iter().map(|name| view! { <li>{name}</li> }).collect();
     view! {
@@ -54,7 +60,7 @@ pub(crate) fn outlook(tests: &Value) -> AnyView {
             <Badge tone text />
             {(!names.is_empty()).then(|| view! { <ul class="problem-faults">{names}</ul> })}
             {(!failing.is_empty())
-                .then(|| view! { <p class="muted">{format!("Fails already, before this change: {}", failing.join(", "))}</p> })}
+                .then(|| view! { <p class="muted">{tf!("Fails already, before this change: {names}", names = failing.join(", "))}</p> })}
         </div>
     }
     .into_any()

@@ -38,6 +38,7 @@ use crate::features::tools::{ToolPage, ToolsPage};
 use crate::features::upload::UploadPage;
 use crate::features::usage::UsagePage;
 use crate::features::users::UsersPage;
+use crate::language::t;
 use crate::lazy::{Loading, lazy};
 use crate::page_table::page_table;
 use crate::routes::PageKind;
@@ -120,12 +121,12 @@ pub(crate) fn page_of(kind: PageKind) -> AnyView {
     let bundles = expect_context::<PageBundles>();
     if let Some(make) = bundles.get(name) {
         // The page before this one goes at once; this one is made when that was seen.
-        return deferred("the page", move || make(kind));
+        return deferred(t("the page"), move || make(kind));
     }
     // A browser that opens the dashboard here is fetching the bundle already. Later, asking for all its files takes a while,
     // which is after the answer to what was pressed.
     lazy(
-        Some("the page"),
+        Some(t("the page")),
         is_first_page(),
         move || {
             Box::pin(async move {

@@ -2,7 +2,8 @@
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use toolgate_api::profile::{Density, Preferences, PreferredTheme};
+use toolgate_api::profile::{Density, Preferences, PreferredLanguage, PreferredTheme};
+use web_sys::Storage;
 
 use crate::api::{ApiError, Ask, Body, json_of, read_json};
 use crate::browser::{self, storage};
@@ -10,6 +11,8 @@ use crate::components::after_paint;
 use crate::theme::Theme;
 
 const DENSITY: &str = "toolgate.density";
+/// Read by `boot.js` too.
+const LANGUAGE: &str = "toolgate.language";
 /// What this tab has sent to the server and the server has not answered yet: a reload in between must not lose it.
 const UNCONFIRMED: &str = "toolgate.unconfirmed-preferences";
 const PATH: &str = "/auth/preferences";
@@ -122,6 +125,27 @@ fn apply(preferences: &Preferences) {
             true => store.set_item(DENSITY, "compact"),
             false => store.remove_item(DENSITY),
         };
+        remember_language(&store, preferences.language);
+    }
+}
+
+/// The page is loaded again where its language is another one now.
+fn remember_language(store: &Storage, preferred: PreferredLanguage) {
+    let tag = match preferred {
+        PreferredLanguage::Browser => None,
+        PreferredLanguage::En => Some("en"),
+        PreferredLanguage::De => Some("de"),
+    };
+    if store.get_item(LANGUAGE).ok().flatten().as_deref() == tag {
+        return;
+    }
+    let kept = match tag {
+        Some(tag) => store.set_item(LANGUAGE, tag),
+        None => store.remove_item(LANGUAGE),
+    };
+    if kept.is_ok() {
+        // A page can always be loaded again.
+        let _ = window().location().reload();
     }
 }
 

@@ -7,6 +7,7 @@ use toolgate_api::auth::LoginRequest;
 
 use crate::api::ApiError;
 use crate::components::{BulkBar, Chosen, Deed, list_csv};
+use crate::language::t;
 use crate::layout::{NotificationList, Palette, PasswordDialog, SecondFactorDialog};
 use crate::lazy::lazy;
 use crate::loaded::Loaded;
@@ -62,7 +63,7 @@ pub(crate) fn rare_part(
 
 /// Setting up a second factor, for a user whose password is known; then what goes on.
 pub(crate) fn set_up_second_factor(user: LoginRequest, on_done: Callback<()>) -> AnyView {
-    rare_part(Some("the second factor"), move |parts| {
+    rare_part(Some(t("the second factor")), move |parts| {
         (parts.set_up_second_factor)(user.clone(), on_done)
     })
 }

@@ -10,6 +10,7 @@ use toolgate_api::remedy::Remedy;
 use crate::action::Action;
 use crate::api::{ApiError, Ask, Body, in_project, with_query};
 use crate::components::Toasts;
+use crate::language::{t, tf};
 use crate::rare_parts::rare_part;
 use crate::reactive::part;
 use crate::routes::{Page, PageKind};
@@ -113,16 +114,16 @@ impl Refusal {
 
     /// Texts and addresses, and who can do it where one may not follow them.
     fn links(&self, me: &str) -> (Vec<(String, String)>, &'static str) {
-        const OWNER: &str = "An owner of the project can change this.";
+        let owner = t("An owner of the project can change this.");
         let one = |text: &str, href: String| vec![(text.to_owned(), href)];
         let about_tool = !self.tool.is_empty();
         match (&self.remedy, self.code) {
             (Some(Remedy::SetSecret { name }), _) => (
                 one(
-                    &format!("Set the secret {name}"),
+                    &tf!("Set the secret {name}", name),
                     self.page(PageKind::Secrets, &[("set", name)]),
                 ),
-                "Those who manage the secrets of the project can set it.",
+                t("Those who manage the secrets of the project can set it."),
             ),
             (_, Some(ErrorCode::InsufficientToolGroups)) if !self.missing_groups.is_empty() => {
                 let groups = self.missing_groups.join(",");
@@ -133,52 +134,52 @@ impl Refusal {
                 };
                 (
                     one(
-                        &format!("Grant {}", self.missing_groups.join(", ")),
+                        &tf!("Grant {groups}", groups = self.missing_groups.join(", ")),
                         self.page(PageKind::Permissions, &[("principal", who), ("grant", &groups)]),
                     ),
-                    "An owner of the project can grant the missing groups.",
+                    t("An owner of the project can grant the missing groups."),
                 )
             }
             (_, Some(ErrorCode::ToolNotInGroups)) if about_tool => (
                 one(
-                    "See its groups in the matrix",
+                    t("See its groups in the matrix"),
                     self.page(PageKind::Groups, &[("view", "matrix"), ("q", &self.tool)]),
                 ),
-                OWNER,
+                owner,
             ),
             (_, Some(ErrorCode::GroupClosed)) => {
                 let groups = self.closed_by.iter().take(SHOWN);
                 let link = |group: &String| {
                     (
-                        format!("Open the condition that closes {group}"),
+                        tf!("Open the condition that closes {group}", group),
                         self.page(PageKind::Groups, &[("group", group)]),
                     )
                 };
-                (groups.map(link).collect(), OWNER)
+                (groups.map(link).collect(), owner)
             }
             (_, Some(ErrorCode::ToolNotInState)) if about_tool => {
                 let states = self.tool_states.iter().filter(|state| *state != "*").take(SHOWN);
                 let way = |state: &String| {
                     (
-                        format!("Tools that lead to {state}"),
+                        tf!("Tools that lead to {state}", state),
                         self.page(PageKind::States, &[("at", state)]),
                     )
                 };
                 let mut links: Vec<_> = states.map(way).collect();
                 links.push((
-                    "See where it is open".to_owned(),
+                    t("See where it is open").to_owned(),
                     self.page(PageKind::States, &[("at", &self.state), ("edit", &self.tool)]),
                 ));
-                (links, "Call a tool that leads to one of its states first.")
+                (links, t("Call a tool that leads to one of its states first."))
             }
             (_, Some(ErrorCode::RateLimited | ErrorCode::ConcurrencyLimited)) => {
-                (one("See the limits", self.page(PageKind::Limits, &[])), OWNER)
+                (one(t("See the limits"), self.page(PageKind::Limits, &[])), owner)
             }
             (_, Some(ErrorCode::PolicyTestFailed)) => {
                 let tests = self.broken.iter().take(SHOWN);
                 let open = |name: &String| {
                     (
-                        format!("Open the policy test {name}"),
+                        tf!("Open the policy test {name}", name),
                         self.page(PageKind::PolicyTests, &[("test", name)]),
                     )
                 };
@@ -186,20 +187,20 @@ impl Refusal {
             }
             (_, Some(ErrorCode::SessionRequired)) => (
                 one(
-                    "See what the settings require",
+                    t("See what the settings require"),
                     self.page(PageKind::Settings, &[]),
                 ),
                 "",
             ),
             (_, Some(ErrorCode::ToolDisabled)) if about_tool => {
-                (one("Open the tool to enable it", self.tool_page()), OWNER)
+                (one(t("Open the tool to enable it"), self.tool_page()), owner)
             }
             (None, Some(ErrorCode::ToolUnavailable | ErrorCode::EgressDenied)) if about_tool => (
-                one("Open its definition", self.tool_page() + "?tab=definition"),
+                one(t("Open its definition"), self.tool_page() + "?tab=definition"),
                 "",
             ),
             (_, Some(ErrorCode::ToolNotFound)) => {
-                (one("List the tools", self.page(PageKind::Tools, &[])), "")
+                (one(t("List the tools"), self.page(PageKind::Tools, &[])), "")
             }
             _ => (Vec::new(), ""),
         }
@@ -243,7 +244,7 @@ pub(crate) fn shown(refusal: &Refusal, on_lifted: Option<Callback<()>>) -> AnyVi
 fn ask_link(href: String) -> AnyView {
     view! {
         <a class="button button-small" href=href>
-            "Ask for it"
+            {t("Ask for it")}
         </a>
     }
     .into_any()
@@ -260,7 +261,7 @@ pub(crate) fn allow_origin(action: Action, project: String, origin: String, then
         list.hosts.push(origin.clone());
         let ask = Ask::put(path, Body::json(&list)).if_match(answer.etag);
         action.send(ask, move |_| {
-            toasts.done(format!("The tools of this project may reach {origin}."));
+            toasts.done(tf!("The tools of this project may reach {origin}.", origin));
             then.run(());
         });
     });
@@ -284,12 +285,12 @@ fn allow_host(project: String, origin: String, ask: String, on_lifted: Option<Ca
     part(move || {
         let origin = origin.get_value();
         if is_allowed.get() {
-            return view! { <div class="muted" role="status">{format!("{origin} is allowed now. Call again.")}</div> }
+            return view! { <div class="muted" role="status">{tf!("{origin} is allowed now. Call again.", origin)}</div> }
                 .into_any();
         }
         if !session.is_system_admin() {
             return view! {
-                <div class="muted">{format!("A system administrator can allow {origin} in the settings.")}</div>
+                <div class="muted">{tf!("A system administrator can allow {origin} in the settings.", origin)}</div>
                 {ask_link(ask.clone())}
             }
             .into_any();
@@ -303,9 +304,9 @@ fn allow_host(project: String, origin: String, ask: String, on_lifted: Option<Ca
                         aria-disabled=move || action.busy.get().to_string()
                         on:click=add
                     >
-                        {format!("Allow {origin}")}
+                        {tf!("Allow {origin}", origin)}
                     </button>
-                    <span class="muted">"Every tool of this project may then connect to it."</span>
+                    <span class="muted">{t("Every tool of this project may then connect to it.")}</span>
                 </p>
                 {action.outcome()}
             </div>

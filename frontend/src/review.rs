@@ -7,6 +7,7 @@ use crate::action::Action;
 use crate::api::{Answer, Ask, parse};
 use crate::components::{Dialog, DialogFoot, EditorHandle, Field, Placement, TextInput};
 use crate::expectations;
+use crate::language::t;
 use crate::reactive::{When, part};
 
 /// A change that is reviewed, and then applied or discarded.
@@ -139,14 +140,14 @@ impl Review {
                 <div class="dialog-body">
                     {before.with_value(ViewFn::run)}
                     <p class=move || if is_busy() { "muted" } else { "visually-hidden" } role="status">
-                        {move || is_busy().then_some("Checking what would change…")}
+                        {move || is_busy().then_some(t("Checking what would change…"))}
                     </p>
                     {part(move || plan.with(|plan| if plan.is_null() { ().into_any() } else { outlook(plan) }))}
                     {looking.refusal(EditorHandle::new())}
                     {action.refusal(EditorHandle::new())}
                     {expectations::escape(all_the_same, ignored, move || self.breaks())}
                     <When test=is_noted>
-                        <Field id=note_id label="Note" help="Why, for those who read the history later.">
+                        <Field id=note_id label=t("Note") help=t("Why, for those who read the history later.")>
                             <TextInput id=note_id value=note max="500" />
                         </Field>
                     </When>

@@ -5,6 +5,7 @@ use toolgate_api::auth::ProjectPermission as Permission;
 
 use crate::browser::{decode, encode};
 use crate::components::Symbol;
+use crate::language::t;
 use crate::page_table::page_table;
 
 /// Where every path begins.
@@ -87,7 +88,7 @@ impl PageKind {
 
     /// Its name in the sidebar, and the heading of the page.
     pub(crate) fn title(self) -> &'static str {
-        self.row().title
+        t(self.row().title)
     }
 
     /// Its icon.

@@ -11,6 +11,7 @@ use toolgate_api::second_factor::{
 
 use crate::api::{ApiError, Ask, Body};
 use crate::components::{CodeBlock, Field, ProblemPanel, TextInput};
+use crate::language::t;
 use crate::reactive::part;
 
 /// A request whose refusal does not end the session that there may be: a wrong password or code is refused with 401.
@@ -73,12 +74,12 @@ pub(crate) fn recovery_codes(codes: &[String], on_done: Callback<()>) -> AnyView
     view! {
         <div class="form">
             <p>
-                "Keep these recovery codes in a safe place. Each signs in once without the authenticator app. They are shown this once."
+                {t("Keep these recovery codes in a safe place. Each signs in once without the authenticator app. They are shown this once.")}
             </p>
-            <CodeBlock caption="Recovery codes" text />
+            <CodeBlock caption=t("Recovery codes") text />
             <div>
                 <button type="button" class="button button-primary" on:click=move |_| on_done.run(())>
-                    "I have saved the codes"
+                    {t("I have saved the codes")}
                 </button>
             </div>
         </div>
@@ -130,10 +131,10 @@ pub(crate) fn SetUpSecondFactor(
         };
         view! {
             <form class="form" on:submit=confirm>
-                <p>"Scan this code with an authenticator app, and enter the six digits that it shows."</p>
-                <img class="qr-code" src=setup.qr_code width="200" height="200" alt="QR code for an authenticator app" />
-                <CodeBlock caption="Or type this secret" text=setup.secret />
-                <Field id="factor-code" label="Code">
+                <p>{t("Scan this code with an authenticator app, and enter the six digits that it shows.")}</p>
+                <img class="qr-code" src=setup.qr_code width="200" height="200" alt=t("QR code for an authenticator app") />
+                <CodeBlock caption=t("Or type this secret") text=setup.secret />
+                <Field id="factor-code" label=t("Code")>
                     <TextInput id="factor-code" value=code mono=true max="32" autocomplete="one-time-code" />
                 </Field>
                 {attempt.outcome()}
@@ -143,7 +144,7 @@ pub(crate) fn SetUpSecondFactor(
                         class="button button-primary"
                         disabled=move || attempt.busy.get() || code.with(|code| code.trim().is_empty())
                     >
-                        "Confirm"
+                        {t("Confirm")}
                     </button>
                 </div>
             </form>

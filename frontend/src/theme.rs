@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use crate::browser::storage;
+use crate::language::t;
 
 const KEY: &str = "toolgate.theme";
 
@@ -49,10 +50,10 @@ impl Theme {
     /// The name for people.
     pub(crate) fn label(self) -> &'static str {
         match self {
-            Self::System => "System",
-            Self::Light => "Light",
-            Self::Dark => "Dark",
-            Self::Contrast => "High contrast",
+            Self::System => t("System"),
+            Self::Light => t("Light"),
+            Self::Dark => t("Dark"),
+            Self::Contrast => t("High contrast"),
         }
     }
 

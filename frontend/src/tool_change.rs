@@ -7,6 +7,7 @@ use crate::api::{Ask, Body, object, parse, with_query};
 use crate::components::Toasts;
 use crate::expectations;
 use crate::features::tools::{address, affected, offer_undo, outlook};
+use crate::language::{t, tf};
 use crate::reactive::{condition, text};
 use crate::review::{Frame, Review};
 use crate::session::Session;
@@ -35,8 +36,8 @@ pub(crate) struct Words {
 impl Default for Words {
     fn default() -> Self {
         Self {
-            title: "Review the change".to_owned(),
-            verb: "Save the change".to_owned(),
+            title: t("Review the change").to_owned(),
+            verb: t("Save the change").to_owned(),
             done: None,
         }
     }
@@ -100,7 +101,8 @@ impl ToolChange {
             let answer = parse(&answer.text).unwrap_or_default();
             self.review.open.set(false);
             let done = self.words.with_untracked(|words| words.done.clone());
-            let text = done.unwrap_or_else(|| format!("Changed {}.", counted(affected(&answer), "tool")));
+            let text =
+                done.unwrap_or_else(|| tf!("Changed {tools}.", tools = counted(affected(&answer), "tool")));
             let place = address(&self.project.get_untracked());
             offer_undo(self.toasts, self.session, place, text, &answer["undo"]);
             self.on_done.run(());
@@ -115,7 +117,7 @@ impl ToolChange {
             title: text(move || words.with(|words| words.title.clone())),
             before: None,
             outlook,
-            all_the_same: "Change them all the same, although policy tests would fail",
+            all_the_same: t("Change them all the same, although policy tests would fail"),
             note_id: "change-note",
             is_noted: true.into(),
             after: None,

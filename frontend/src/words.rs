@@ -1,14 +1,21 @@
 //! Words that depend on a number.
 
-/// A number with its word: `1 tool`, `2 tools`.
+use crate::language::found;
+
+/// A number with its word in the reader's language: `1 tool`, `2 tools`. The catalogue has both words.
 pub(crate) fn counted(count: impl TryInto<i64>, one: &str) -> String {
     // One piece of code for all kinds of numbers; no count is larger than fits.
     with_word(count.try_into().unwrap_or(i64::MAX), one)
 }
 
 fn with_word(count: i64, one: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {one}{plural}")
+    let english = if count == 1 {
+        one.to_owned()
+    } else {
+        format!("{one}s")
+    };
+    let word = found(&english).unwrap_or(&english);
+    format!("{count} {word}")
 }
 
 #[cfg(test)]

@@ -76,6 +76,20 @@ pub enum Density {
     Compact,
 }
 
+/// The language of the dashboard. What the API answers is English in each.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum PreferredLanguage {
+    /// The first of the browser's languages that there is, else English.
+    #[default]
+    Browser,
+    /// English.
+    En,
+    /// German.
+    De,
+}
+
 /// How the dashboard looks for a user.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
@@ -98,4 +112,7 @@ pub struct Preferences {
     /// The space around rows and controls.
     #[serde(default)]
     pub density: Density,
+    /// The language.
+    #[serde(default)]
+    pub language: PreferredLanguage,
 }

@@ -3,6 +3,8 @@
 use toolgate_api::policy_tests::BrokenPolicyTest;
 use toolgate_api::{Diagnostic, ErrorCode, Problem};
 
+use crate::language::{t, tf};
+
 /// Why a request gave no usable answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum ApiError {
@@ -56,11 +58,11 @@ impl ApiError {
     pub(crate) fn title(&self) -> String {
         match self {
             Self::Problem(problem) => problem.title.clone(),
-            Self::Status { status, .. } => format!("The server answered with status {status}"),
-            Self::Network => "The server cannot be reached".to_owned(),
-            Self::Timeout => "The server did not answer in time".to_owned(),
-            Self::Unreadable(_) => "The answer could not be read".to_owned(),
-            Self::NotLoaded => "The page could not be loaded".to_owned(),
+            Self::Status { status, .. } => tf!("The server answered with status {status}", status),
+            Self::Network => t("The server cannot be reached").to_owned(),
+            Self::Timeout => t("The server did not answer in time").to_owned(),
+            Self::Unreadable(_) => t("The answer could not be read").to_owned(),
+            Self::NotLoaded => t("The page could not be loaded").to_owned(),
         }
     }
 
@@ -69,15 +71,22 @@ impl ApiError {
         match self {
             Self::Problem(problem) => problem.detail.clone(),
             Self::Status { .. } => {
-                "The answer did not come from Toolgate itself. A proxy in between may be at fault.".to_owned()
+                t("The answer did not come from Toolgate itself. A proxy in between may be at fault.")
+                    .to_owned()
             }
-            Self::Network => "Check your connection and that Toolgate is running, then try again.".to_owned(),
-            Self::Timeout => "It may be busy. Try again in a moment.".to_owned(),
+            Self::Network => {
+                t("Check your connection and that Toolgate is running, then try again.").to_owned()
+            }
+            Self::Timeout => t("It may be busy. Try again in a moment.").to_owned(),
             Self::Unreadable(reason) => {
-                format!("This page may be older than the server; reload it. ({reason})")
+                tf!(
+                    "This page may be older than the server; reload it. ({reason})",
+                    reason
+                )
             }
             Self::NotLoaded => {
-                "Try again; if it still fails, reload: the server may have been updated meanwhile.".to_owned()
+                t("Try again; if it still fails, reload: the server may have been updated meanwhile.")
+                    .to_owned()
             }
         }
     }

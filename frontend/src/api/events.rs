@@ -8,6 +8,7 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::ReadableStreamDefaultReader;
 
 use super::{Answer, ApiError, parse, read_json};
+use crate::language::t;
 
 /// Reads the events of a call; each `part` is passed on, and `answer` or `problem` ends it.
 pub(super) async fn answer(response: &Response, on_part: Box<dyn Fn(Value)>) -> Result<Answer, ApiError> {
@@ -40,7 +41,7 @@ pub(super) async fn answer(response: &Response, on_part: Box<dyn Fn(Value)>) -> 
 }
 
 fn cut() -> ApiError {
-    ApiError::Unreadable("the answer ended before it was complete".to_owned())
+    ApiError::Unreadable(t("the answer ended before it was complete").to_owned())
 }
 
 /// Takes a stream of bytes apart into events.

@@ -2,6 +2,8 @@
 
 use leptos::prelude::*;
 
+use crate::language::t;
+
 /// What a badge means. The text says it too: colour is never the only sign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Tone {
@@ -50,7 +52,7 @@ pub(crate) fn Tags(
     /// The names.
     names: Vec<String>,
     /// What is said when there is none.
-    #[prop(default = "none")]
+    #[prop(default = t("none"))]
     none: &'static str,
 ) -> impl IntoView {
     if names.is_empty() {

@@ -9,6 +9,7 @@ use leptos::task::spawn_local;
 use super::{Confirm, Toasts};
 use crate::action::Action;
 use crate::api::{ApiError, Ask};
+use crate::language::{t, tf};
 use crate::paged::{Item, Paged};
 use crate::reactive::{When, condition};
 use crate::words::counted;
@@ -50,7 +51,7 @@ impl Chosen {
 
     /// The box of a row that chooses it.
     pub(super) fn check(self, id: String, name: String) -> AnyView {
-        let label = format!("Select {name}");
+        let label = tf!("Select {name}", name);
         let here = id.clone();
         view! {
             <input
@@ -78,7 +79,7 @@ impl Chosen {
         view! {
             <input
                 type="checkbox"
-                aria-label="Select all that are shown"
+                aria-label=t("Select all that are shown")
                 prop:checked=move || {
                     let count = list.items.with(|items| items.iter().filter_map(|item| of(item)).count());
                     count > 0 && self.0.with(BTreeMap::len) == count
@@ -141,20 +142,26 @@ pub(crate) fn BulkBar(
             chosen.0.set(left.collect());
             match failed.first() {
                 Some((_, name, error)) => {
-                    let text = format!("{verb}: {done} of {} done; {name} was not", counted(all, one));
+                    let text = tf!(
+                        "{verb}: {done} of {count} done; {name} was not",
+                        verb,
+                        done,
+                        count = counted(all, one),
+                        name,
+                    );
                     toasts.failed(&text, error);
                 }
-                None => toasts.done(format!("{verb}: {} done.", counted(done, one))),
+                None => toasts.done(tf!("{verb}: {count} done.", verb, count = counted(done, one))),
             }
         });
     };
     view! {
         <When test=has_some>
             <div class="selection-bar row row-spread" role="status">
-                <span>{move || format!("{} selected", counted(count.get(), one))}</span>
+                <span>{move || tf!("{count} selected", count = counted(count.get(), one))}</span>
                 <span class="row">
                     <button type="button" class="button button-quiet" on:click=move |_| chosen.0.set(BTreeMap::new())>
-                        "Clear the selection"
+                        {t("Clear the selection")}
                     </button>
                     <button type="button" class="button button-danger" on:click=move |_| asking.set(true)>
                         {verb}
@@ -164,8 +171,8 @@ pub(crate) fn BulkBar(
         </When>
         <Confirm
             open=asking
-            title=Signal::derive(move || format!("{verb} {}?", counted(count.get(), one)))
-            verb=Signal::derive(move || format!("{verb} {}", counted(count.get(), one)))
+            title=Signal::derive(move || tf!("{verb} {count}?", verb, count = counted(count.get(), one)))
+            verb=Signal::derive(move || tf!("{verb} {count}", verb, count = counted(count.get(), one)))
             action
             on_confirm=carry_out
         >

@@ -9,6 +9,7 @@ use wasm_bindgen::closure::Closure;
 
 use super::time_range::{TimeRange, clock};
 use crate::api::object;
+use crate::language::{t, tf};
 use crate::reactive::{effect, part};
 use crate::vendor::{ChartBundle, Mounted, load_charts};
 
@@ -105,7 +106,7 @@ pub(crate) fn chart(
         <div class="chart" role="group" aria-label=name>
             <div class="chart-drawing" node_ref=host></div>
             <details class="chart-table" on:toggle=move |_| open.set(true)>
-                <summary>"As a table"</summary>
+                <summary>{t("As a table")}</summary>
                 {part(move || {
                     if open.get() { data.with_value(|data| as_table(name, data, range.is_utc())) } else { ().into_any() }
                 })}
@@ -167,15 +168,15 @@ fn as_table(name: &'static str, data: &ChartData, is_utc: bool) -> AnyView {
         })
         .collect();
     if rows.is_empty() {
-        return view! { <p class="muted">"Nothing in this range."</p> }.into_any();
+        return view! { <p class="muted">{t("Nothing in this range.")}</p> }.into_any();
     }
     view! {
-        <div class="table-wrap chart-rows" tabindex="0" role="region" aria-label=format!("{name}, as a table")>
+        <div class="table-wrap chart-rows" tabindex="0" role="region" aria-label=tf!("{name}, as a table", name)>
             <table class="plain-table">
                 <caption class="visually-hidden">{name}</caption>
                 <thead>
                     <tr>
-                        <th scope="col">"From"</th>
+                        <th scope="col">{t("From")}</th>
                         {heads}
                     </tr>
                 </thead>

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use super::{Dialog, DialogFoot, Field, TextInput};
 use crate::action::Action;
+use crate::language::tf;
 use crate::reactive::text;
 
 /// A question with what will happen, and a button that says what it does.
@@ -41,7 +42,7 @@ pub(crate) fn Confirm(
                 {typed
                     .map(|wanted| {
                         view! {
-                            <Field id="confirm-typed" label=text(move || format!("Type {} to confirm", wanted.get()))>
+                            <Field id="confirm-typed" label=text(move || tf!("Type {name} to confirm", name = wanted.get()))>
                                 <TextInput id="confirm-typed" value=entered mono=true />
                             </Field>
                         }

@@ -7,6 +7,7 @@ use leptos::task::spawn_local;
 use wasm_bindgen_futures::JsFuture;
 
 use super::{Icon, Symbol};
+use crate::language::{t, tf};
 use crate::reactive::part;
 
 /// How long the button says that it worked.
@@ -39,11 +40,11 @@ pub(super) fn copy_button(what: Signal<String>, text: Signal<String>) -> AnyView
         <button
             type="button"
             class="button button-quiet button-small"
-            aria-label=move || format!("Copy: {}", what.get())
+            aria-label=move || tf!("Copy: {what}", what = what.get())
             on:click=copy
         >
             {part(move || {
-                let (symbol, text) = if copied.get() { (Symbol::Check, "Copied") } else { (Symbol::Copy, "Copy") };
+                let (symbol, text) = if copied.get() { (Symbol::Check, t("Copied")) } else { (Symbol::Copy, t("Copy")) };
                 view! {
                     <Icon symbol />
                     {text}
@@ -52,7 +53,7 @@ pub(super) fn copy_button(what: Signal<String>, text: Signal<String>) -> AnyView
             })}
         </button>
         <span class="visually-hidden" role="status">
-            {move || copied.get().then_some("Copied to the clipboard")}
+            {move || copied.get().then_some(t("Copied to the clipboard"))}
         </span>
     }
     .into_any()
@@ -63,7 +64,7 @@ pub(super) fn request_id(id: String) -> AnyView {
     let text = Signal::stored(id.clone());
     view! {
         <p class="problem-request">
-            "Request " <code>{id}</code> " " {copy_button(Signal::stored("request id".to_owned()), text)}
+            {t("Request ")} <code>{id}</code> " " {copy_button(Signal::stored(t("request id").to_owned()), text)}
         </p>
     }
     .into_any()

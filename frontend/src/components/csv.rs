@@ -5,13 +5,14 @@ use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
 use crate::browser::encode;
+use crate::language::t;
 
 /// A button that downloads rows of cells; they are made when it is pressed.
 pub(crate) fn csv_button(file: &'static str, rows: impl Fn() -> Vec<Vec<String>> + 'static) -> AnyView {
     let rows: Box<dyn Fn() -> Vec<Vec<String>>> = Box::new(rows);
     view! {
         <button type="button" class="button" on:click=move |_| download(file, &rows())>
-            "CSV"
+            {t("CSV")}
         </button>
     }
     .into_any()

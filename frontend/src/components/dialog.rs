@@ -9,6 +9,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{HtmlDialogElement, HtmlElement};
 
 use super::{Icon, Symbol, after_paint, later};
+use crate::language::t;
 use crate::reactive::{When, effect};
 
 /// Where a dialog is on the screen.
@@ -139,7 +140,7 @@ pub(crate) fn Dialog(
                                     <button
                                         type="button"
                                         class="button button-quiet button-icon"
-                                        aria-label="Close"
+                                        aria-label=t("Close")
                                         on:click=move |_| open.set(false)
                                     >
                                         <Icon symbol=Symbol::Close />

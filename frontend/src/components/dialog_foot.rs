@@ -2,13 +2,15 @@
 
 use leptos::prelude::*;
 
+use crate::language::t;
+
 /// A button that leaves the dialog as it is, and beside it what the dialog is for.
 #[component]
 pub(crate) fn DialogFoot(
     /// Whether the dialog is open.
     open: RwSignal<bool>,
     /// What leaving it is called.
-    #[prop(default = "Cancel")]
+    #[prop(default = t("Cancel"))]
     leave: &'static str,
     /// The button that does it.
     children: Children,

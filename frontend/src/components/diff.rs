@@ -8,6 +8,7 @@ use wasm_bindgen::JsCast;
 use super::editor::Language;
 use crate::api::object;
 use crate::browser::{recall, remember};
+use crate::language::t;
 use crate::reactive::{When, effect, part};
 use crate::vendor::{EditorBundle, Mounted, load_editor};
 
@@ -24,11 +25,11 @@ pub(crate) fn Diff(
     /// The diff as the server made it.
     text: String,
     /// Its name, where there is more than one on a page.
-    #[prop(default = "Difference".to_owned(), into)]
+    #[prop(default = t("Difference").to_owned(), into)]
     name: String,
 ) -> impl IntoView {
     if text.is_empty() {
-        return view! { <p class="muted">"No difference."</p> }.into_any();
+        return view! { <p class="muted">{t("No difference.")}</p> }.into_any();
     }
     let beside = RwSignal::new(has_room() && recall(KEPT).as_deref() != Some(INLINE));
     let host = NodeRef::<html::Div>::new();
@@ -88,9 +89,9 @@ pub(crate) fn Diff(
     view! {
         <div class="stack-small">
             <When test=move || bundle.with(Option::is_some)>
-                <div class="row diff-mode" role="group" aria-label="How the difference is shown">
-                    {choice("Side by side", true)}
-                    {choice("Inline", false)}
+                <div class="row diff-mode" role="group" aria-label=t("How the difference is shown")>
+                    {choice(t("Side by side"), true)}
+                    {choice(t("Inline"), false)}
                 </div>
                 <div class="diff-view" node_ref=host></div>
             </When>

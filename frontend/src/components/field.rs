@@ -2,6 +2,8 @@
 
 use leptos::prelude::*;
 
+use crate::language::{t, tf};
+
 /// A label, a control, a word of help and what is wrong with the content.
 #[component]
 pub(crate) fn Field(
@@ -31,11 +33,11 @@ pub(crate) fn Field(
                 {guide
                     .map(|guide| {
                         // No `aria-label`: the control alone is found by its label.
-                        let about = format!(" about {}", label.get_untracked());
+                        let about = tf!(" about {field}", field = label.get_untracked());
                         view! {
                             " "
                             <a href=format!("/help/{guide}") rel="external" target="_blank">
-                                "Learn more"
+                                {t("Learn more")}
                                 <span class="visually-hidden">{about}</span>
                             </a>
                         }

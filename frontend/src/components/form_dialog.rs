@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use super::{CodeBlock, Dialog, DialogFoot, Placement};
 use crate::action::Action;
+use crate::language::t;
 use crate::reactive::{effect, part};
 
 /// A text that the server shows only once. It takes the place of the form, and leaves the page together with the dialog.
@@ -36,7 +37,7 @@ impl ShownOnce {
             </div>
             <footer class="dialog-foot">
                 <button type="button" class="button button-primary" on:click=move |_| open.set(false)>
-                    "I have copied it"
+                    {t("I have copied it")}
                 </button>
             </footer>
         }

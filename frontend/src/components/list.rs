@@ -9,6 +9,7 @@ use leptos::prelude::*;
 
 use super::bulk::{Chosen, Deed};
 use super::{ProblemPanel, Skeleton};
+use crate::language::{marked, t, tf};
 use crate::paged::{Item, Paged, Status};
 use crate::rare_parts::rare_part;
 use crate::reactive::{When, condition, part};
@@ -18,7 +19,7 @@ pub(crate) type Cells = Arc<dyn Fn(&Item) -> Option<AnyView> + Send + Sync>;
 
 /// What a row says that cannot be shown, instead of staying blank.
 pub(super) const UNREADABLE: &str =
-    "This entry cannot be shown: the page is older than the server. Reload it.";
+    marked("This entry cannot be shown: the page is older than the server. Reload it.");
 
 /// The table of a list.
 #[component]
@@ -56,10 +57,10 @@ pub(crate) fn List(
                 <button
                     type="button"
                     class="button button-quiet button-small"
-                    aria-label=format!("CSV of all {what}")
+                    aria-label=tf!("CSV of all {what}", what)
                     on:click=move |_| exporting.set(true)
                 >
-                    "CSV"
+                    {t("CSV")}
                 </button>
             }
             .into_any(),
@@ -68,12 +69,12 @@ pub(crate) fn List(
     let checks = bulk.clone();
     let row = move |item: Item| {
         let cells = cells(&item).unwrap_or_else(|| {
-            view! { <td role="cell" colspan=width class="muted">{UNREADABLE}</td> }.into_any()
+            view! { <td role="cell" colspan=width class="muted">{t(UNREADABLE)}</td> }.into_any()
         });
         let check = checks.as_ref().map(|deed| {
             let check = (deed.of)(&item).map(|(id, name)| chosen.check(id, name));
             view! {
-                <td role="cell" class="list-check" data-label="Select">
+                <td role="cell" class="list-check" data-label=t("Select")>
                     {check}
                 </td>
             }
@@ -135,7 +136,7 @@ pub(crate) fn List(
                         }
                     }
                 >
-                    {move || if is_busy() { "Loading…".to_owned() } else { format!("Show more {what}") }}
+                    {move || if is_busy() { t("Loading…").to_owned() } else { tf!("Show more {what}", what) }}
                 </button>
             </p>
         </When>

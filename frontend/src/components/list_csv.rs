@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::Toasts;
 use super::csv::download;
 use crate::api::{Answer, ApiError, Ask, parse, with_query};
+use crate::language::{t, tf};
 use crate::paged::Paged;
 
 /// Items of a page.
@@ -31,7 +32,7 @@ pub(crate) fn list_csv(list: Paged, what: &'static str) -> AnyView {
             }
             match read {
                 Ok(items) => download(&format!("{}.csv", what.replace(' ', "-")), &rows(&items)),
-                Err(error) => toasts.failed("The list could not be read", &error),
+                Err(error) => toasts.failed(t("The list could not be read"), &error),
             }
         });
     };
@@ -40,11 +41,11 @@ pub(crate) fn list_csv(list: Paged, what: &'static str) -> AnyView {
         <button
             type="button"
             class="button button-quiet button-small"
-            aria-label=format!("CSV of all {what}")
+            aria-label=tf!("CSV of all {what}", what)
             disabled=move || busy.get()
             on:click=move |_| read()
         >
-            "CSV"
+            {t("CSV")}
         </button>
     }
     .into_any()

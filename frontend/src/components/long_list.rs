@@ -15,6 +15,7 @@ use self::reach::{in_sight, made_until, paced, toward};
 use self::rows::Rows;
 use super::{Icon, ProblemPanel, Skeleton, Symbol};
 use crate::browser::now_ms;
+use crate::language::t;
 use crate::paged::{Paged, Status};
 use crate::reactive::{condition, effect, part};
 use crate::url::UrlParam;
@@ -204,7 +205,7 @@ fn direction(sort: UrlParam, column: Column) -> Option<&'static str> {
 /// The heading of a column, which sorts by it where that is possible.
 fn sorter(sort: UrlParam, column: Column) -> AnyView {
     let Some(key) = column.sort else {
-        return column.title.into_any();
+        return t(column.title).into_any();
     };
     let press = move |_| {
         let ascending = untrack(|| direction(sort, column)) == Some("ascending");
@@ -224,7 +225,7 @@ fn sorter(sort: UrlParam, column: Column) -> AnyView {
     });
     view! {
         <button type="button" class="sorter" on:click=press>
-            {column.title}
+            {t(column.title)}
             {mark}
         </button>
     }

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use super::{Badge, Tone};
+use crate::language::tf;
 
 /// What some clients offer a model at most, and what most do.
 const MANY: u64 = 40;
@@ -17,6 +18,6 @@ pub(crate) fn many_tools(tools: u64) -> Option<AnyView> {
     } else {
         return None;
     };
-    let text = format!("{tools} tools, more than {most}");
+    let text = tf!("{tools} tools, more than {most}", tools, most);
     Some(view! { <Badge tone text /> }.into_any())
 }

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use super::PageHeading;
 use crate::help::guide_of;
+use crate::language::{t, tf};
 use crate::routes::{Page, PageKind};
 
 /// The top of a page of a project.
@@ -25,11 +26,11 @@ pub(crate) fn SectionHead(
                     {text}
                     {guide_of(section)
                         .map(|guide| {
-                            let label = format!("Learn more about {}", section.title());
+                            let label = tf!("Learn more about {section}", section = section.title());
                             view! {
                                 " "
                                 <a href=guide rel="external" target="_blank" aria-label=label>
-                                    "Learn more"
+                                    {t("Learn more")}
                                 </a>
                             }
                         })}
@@ -53,7 +54,7 @@ pub(crate) fn Breadcrumbs(
     here: Signal<String>,
 ) -> impl IntoView {
     view! {
-        <nav class="breadcrumbs" aria-label="Breadcrumbs">
+        <nav class="breadcrumbs" aria-label=t("Breadcrumbs")>
             <ol>
                 <li>
                     <a href=move || Page::of_project(project.get(), section).path()>{section.title()}</a>

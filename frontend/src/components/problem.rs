@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use super::copy::request_id;
 use super::{Icon, Symbol};
 use crate::api::ApiError;
+use crate::language::t;
 use crate::remedies::{Refusal, remedies};
 
 /// An error, announced at once, with a button that tries again.
@@ -39,7 +40,7 @@ pub(crate) fn ProblemPanel(
                     view! {
                         <button type="button" class="button" on:click=move |_| retry.run(())>
                             <Icon symbol=Symbol::Retry />
-                            "Try again"
+                            {t("Try again")}
                         </button>
                     }
                 })}

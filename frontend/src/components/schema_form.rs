@@ -11,8 +11,9 @@ use serde_json::{Map, Value};
 use self::entry::{Entry, put};
 pub(crate) use self::sample::{filled, sample};
 pub(crate) use self::schema::has_secret;
-use self::schema::{blank, choices, fits, is_secret, kind_of, variants};
+use self::schema::{blank, choices, fits, in_language, is_secret, kind_of, variants};
 use super::{Icon, Symbol};
+use crate::language::{t, tf};
 use crate::reactive::{effect, part};
 
 /// Deeper parts are typed as JSON.
@@ -67,7 +68,7 @@ impl SchemaForm {
             .collect();
         let properties = schema["properties"].as_object();
         if properties.is_none_or(Map::is_empty) && depth == 0 {
-            return view! { <p class="muted">"This tool takes no arguments."</p> }.into_any();
+            return view! { <p class="muted">{t("This tool takes no arguments.")}</p> }.into_any();
         }
         properties
             .into_iter()
@@ -83,14 +84,14 @@ impl SchemaForm {
     fn labelled(self, name: &str, part: &Value, pointer: &str, required: bool, depth: usize) -> AnyView {
         let part = self.resolved(part);
         let id = self.id(pointer);
-        let help = part["description"].as_str().map(str::to_owned);
-        let standard = part.get("default").map(|value| format!("Default: {value}"));
+        let help = part["description"].as_str().map(in_language);
+        let standard = part.get("default").map(|value| tf!("Default: {value}", value));
         let control = self.control(&part, pointer, depth);
         view! {
             <div class="field">
                 <label for=id.clone()>
                     <span class="mono">{name.to_owned()}</span>
-                    {required.then(|| view! { <span class="muted">" (required)"</span> })}
+                    {required.then(|| view! { <span class="muted">{t(" (required)")}</span> })}
                 </label>
                 {control}
                 <p class="field-help" id=format!("{id}-help")>
@@ -217,7 +218,7 @@ impl SchemaForm {
                 }
             >
                 <option value="" prop:selected=move || read().is_none()>
-                    "(not given)"
+                    {t("(not given)")}
                 </option>
                 {options}
             </select>
@@ -235,7 +236,9 @@ impl SchemaForm {
             .iter()
             .enumerate()
             .map(|(at, kind)| {
-                let text = kind["title"].as_str().unwrap_or_else(|| kind_of(kind)).to_owned();
+                let text = kind["title"]
+                    .as_str()
+                    .map_or_else(|| kind_of(kind).to_owned(), in_language);
                 view! {
                     <option value=at.to_string() prop:selected=move || chosen.get() == at>
                         {text}
@@ -251,7 +254,7 @@ impl SchemaForm {
             <div class="stack">
                 <select
                     class="input select"
-                    aria-label="Kind of value"
+                    aria-label=t("Kind of value")
                     on:change=move |event| {
                         write(None);
                         chosen.set(event_target_value(&event).parse().unwrap_or(0));
@@ -291,14 +294,14 @@ impl SchemaForm {
                     <li class="item">
                         <div class="stack">
                             <label class="visually-hidden" for=self.id(&below)>
-                                {format!("Item {}", at + 1)}
+                                {tf!("Item {number}", number = at + 1)}
                             </label>
                             {control}
                         </div>
                         <button
                             type="button"
                             class="button button-quiet button-icon"
-                            aria-label=format!("Remove item {}", at + 1)
+                            aria-label=tf!("Remove item {number}", number = at + 1)
                             on:click=remove
                         >
                             <Icon symbol=Symbol::Close />
@@ -321,7 +324,7 @@ impl SchemaForm {
                 <div>
                     <button type="button" class="button button-small" on:click=add>
                         <Icon symbol=Symbol::Plus />
-                        "Add"
+                        {t("Add")}
                     </button>
                 </div>
             </div>

@@ -2,6 +2,8 @@
 
 use leptos::prelude::*;
 
+use crate::language::tf;
+
 /// Grey bars in place of `rows` rows, and a status for those who cannot see them.
 #[component]
 pub(crate) fn Skeleton(
@@ -24,7 +26,7 @@ pub(crate) fn Skeleton(
     view! {
         <div class="skeleton">
             <p class="visually-hidden" role="status">
-                {format!("Loading {what}…")}
+                {tf!("Loading {what}…", what)}
             </p>
             {bars}
         </div>

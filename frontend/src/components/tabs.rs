@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use crate::language::t;
 use crate::url::UrlParam;
 
 /// A row of links; the chosen one is current. The first is chosen when the address names none.
@@ -11,7 +12,7 @@ pub(crate) fn Tabs(
     param: UrlParam,
     /// What this chooses.
     name: &'static str,
-    /// Values and their names.
+    /// Values and their names, [`marked`](crate::language::marked): they are translated here.
     choices: &'static [(&'static str, &'static str)],
 ) -> impl IntoView {
     let items: Vec<_> = choices
@@ -30,7 +31,7 @@ pub(crate) fn Tabs(
                         aria-current=move || is_chosen().then_some("true")
                         on:click=move |_| param.push(if at == 0 { "" } else { key })
                     >
-                        {*text}
+                        {t(text)}
                     </button>
                 </li>
             }

@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use crate::language::t;
 use crate::theme::Theme;
 
 /// Radio buttons that look like one control.
@@ -35,7 +36,7 @@ pub(crate) fn ThemeSwitch(
         .collect();
     view! {
         <fieldset class="segments">
-            <legend class="visually-hidden">"Theme"</legend>
+            <legend class="visually-hidden">{t("Theme")}</legend>
             {choices}
         </fieldset>
     }

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 
 use crate::browser::{iso, now_ms, stamp};
-use crate::words::counted;
+use crate::language::{filled, marked, t};
 
 /// How long ago something was, or how soon it will be.
 #[component]
@@ -26,29 +26,80 @@ pub(super) fn told_at(at: DateTime<Utc>) -> String {
 
 /// A span in its largest whole unit; what is ahead is negative.
 fn relative(seconds: i64) -> String {
-    const UNITS: [(i64, &str); 6] = [
-        (31_557_600, "year"),
-        (2_629_800, "month"),
-        (86_400, "day"),
-        (3_600, "hour"),
-        (60, "minute"),
-        (1, "second"),
+    // Each with the texts for one and for many that are past, and for one and for many that are ahead.
+    const UNITS: [(i64, [&str; 4]); 6] = [
+        (
+            31_557_600,
+            [
+                marked("{count} year ago"),
+                marked("{count} years ago"),
+                marked("in {count} year"),
+                marked("in {count} years"),
+            ],
+        ),
+        (
+            2_629_800,
+            [
+                marked("{count} month ago"),
+                marked("{count} months ago"),
+                marked("in {count} month"),
+                marked("in {count} months"),
+            ],
+        ),
+        (
+            86_400,
+            [
+                marked("{count} day ago"),
+                marked("{count} days ago"),
+                marked("in {count} day"),
+                marked("in {count} days"),
+            ],
+        ),
+        (
+            3_600,
+            [
+                marked("{count} hour ago"),
+                marked("{count} hours ago"),
+                marked("in {count} hour"),
+                marked("in {count} hours"),
+            ],
+        ),
+        (
+            60,
+            [
+                marked("{count} minute ago"),
+                marked("{count} minutes ago"),
+                marked("in {count} minute"),
+                marked("in {count} minutes"),
+            ],
+        ),
+        (
+            1,
+            [
+                marked("{count} second ago"),
+                marked("{count} seconds ago"),
+                marked("in {count} second"),
+                marked("in {count} seconds"),
+            ],
+        ),
     ];
     // Clocks differ a little.
     let span = seconds.abs();
     if span < 10 {
-        return "just now".to_owned();
+        return t("just now").to_owned();
     }
-    let (length, unit) = UNITS
+    let (length, [one_ago, many_ago, in_one, in_many]) = UNITS
         .into_iter()
         .find(|(length, _)| span >= *length)
-        .unwrap_or((1, "second"));
-    let count = counted(span / length, unit);
-    if seconds > 0 {
-        format!("{count} ago")
-    } else {
-        format!("in {count}")
-    }
+        .unwrap_or(UNITS[5]);
+    let count = span / length;
+    let text = match (seconds > 0, count == 1) {
+        (true, true) => one_ago,
+        (true, false) => many_ago,
+        (false, true) => in_one,
+        (false, false) => in_many,
+    };
+    filled(t(text), &[("count", &count)])
 }
 
 #[cfg(test)]

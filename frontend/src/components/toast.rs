@@ -8,6 +8,7 @@ use leptos::prelude::*;
 use super::copy::request_id;
 use super::{Icon, Symbol};
 use crate::api::ApiError;
+use crate::language::t;
 use crate::reactive::effect;
 
 /// How long a message stays that needs no answer.
@@ -82,7 +83,7 @@ impl Toasts {
 
     /// Says that something was taken back, and lets pages know that what they show is old.
     pub(crate) fn taken_back(self) {
-        self.done("It is as it was before.");
+        self.done(t("It is as it was before."));
         self.undone.update(|count| *count += 1);
     }
 
@@ -127,7 +128,7 @@ impl Toasts {
 pub(crate) fn ToastRegion() -> impl IntoView {
     let toasts = Toasts::get();
     view! {
-        <div class="toasts" role="region" aria-label="Messages" aria-live="polite">
+        <div class="toasts" role="region" aria-label=t("Messages") aria-live="polite">
             <For each=move || toasts.shown.get() key=|toast| toast.id let:toast>
                 <div class="toast" class:toast-failed=toast.failed role=if toast.failed { "alert" } else { "status" }>
                     <Icon symbol=if toast.failed { Symbol::Alert } else { Symbol::Check } />
@@ -154,7 +155,7 @@ pub(crate) fn ToastRegion() -> impl IntoView {
                     <button
                         type="button"
                         class="button button-quiet button-icon"
-                        aria-label="Close this message"
+                        aria-label=t("Close this message")
                         on:click=move |_| toasts.close(toast.id)
                     >
                         <Icon symbol=Symbol::Close />

@@ -8,6 +8,7 @@ use web_sys::HtmlElement;
 use crate::api::ApiError;
 use crate::components::{Icon, Menu, ProblemPanel, Symbol, ThemeSwitch};
 use crate::help;
+use crate::language::{t, tf};
 use crate::preferences::Preferred;
 use crate::reactive::{When, condition, part, text};
 use crate::routes::{API_REFERENCE, Page, PageKind};
@@ -26,8 +27,11 @@ pub(super) fn AccountMenu(
     let (session, preferred) = (Session::get(), Preferred::get());
     let name = Memo::new(move |_| session.me().map(|me| me.name).unwrap_or_default());
     let role = move || match session.me() {
-        Some(me) if me.system_admin => "System administrator".to_owned(),
-        Some(me) => format!("Member of {}", counted(me.projects.len(), "project")),
+        Some(me) if me.system_admin => t("System administrator").to_owned(),
+        Some(me) => tf!(
+            "Member of {projects}",
+            projects = counted(me.projects.len(), "project")
+        ),
         None => String::new(),
     };
     // Who signs in at a provider has both there.
@@ -55,7 +59,7 @@ pub(super) fn AccountMenu(
         <Menu
             id="account-menu"
             class="menu-end"
-            name=text(move || format!("{}: account", name.get()))
+            name=text(move || tf!("{name}: account", name = name.get()))
             face=move || {
                 view! {
                     <Icon symbol=Symbol::Person />
@@ -74,28 +78,28 @@ pub(super) fn AccountMenu(
                 <a class="menu-item" href=Page::of_server(PageKind::Profile).path()>
                     <span class="row">
                         <Icon symbol=Symbol::Person />
-                        "Your profile"
+                        {t("Your profile")}
                     </span>
                 </a>
                 <a class="menu-item narrow-only" href=help::CONTENTS rel="external" target="_blank">
-                    "Help"
+                    {t("Help")}
                 </a>
                 <a class="menu-item narrow-only" href=API_REFERENCE rel="external">
-                    "API reference"
+                    {t("API reference")}
                 </a>
                 <When test=has_password>
                     <button type="button" class="menu-item" on:click=move |_| show(changing)>
                         <Icon symbol=Symbol::Lock />
-                        "Change your password"
+                        {t("Change your password")}
                     </button>
                     <button type="button" class="menu-item" on:click=move |_| show(factor)>
                         <Icon symbol=Symbol::Lock />
-                        "Second factor"
+                        {t("Second factor")}
                     </button>
                 </When>
                 <button type="button" class="menu-item" on:click=sign_out>
                     <Icon symbol=Symbol::SignOut />
-                    "Sign out"
+                    {t("Sign out")}
                 </button>
                 {part(move || failed.get().map(|error| view! { <ProblemPanel error /> }).into_any())}
             </div>

@@ -7,6 +7,7 @@ use leptos::prelude::*;
 
 use crate::api::in_project;
 use crate::components::{Icon, Menu, Symbol};
+use crate::language::{t, tf};
 use crate::loaded::Loaded;
 use crate::rare_parts::rare_part;
 use crate::reactive::{When, condition, part, text};
@@ -32,8 +33,8 @@ pub(super) fn Bell() -> impl IntoView {
     });
     let is_here = condition(move || !project.with(String::is_empty));
     let name = text(move || match unread.get() {
-        0 => "Notifications".to_owned(),
-        count => format!("Notifications: {count} unread"),
+        0 => t("Notifications").to_owned(),
+        count => tf!("Notifications: {count} unread", count),
     });
     view! {
         <When test=is_here>
@@ -51,7 +52,7 @@ pub(super) fn Bell() -> impl IntoView {
                     }
                 }
             >
-                {rare_part(Some("the notifications"), move |parts| (parts.notifications)(loaded))}
+                {rare_part(Some(t("the notifications")), move |parts| (parts.notifications)(loaded))}
             </Menu>
         </When>
     }

@@ -6,6 +6,7 @@ use toolgate_api::notifications::{Notification, NotificationKind, Notifications,
 
 use crate::api::{Ask, Body, in_project, with_query};
 use crate::components::TimeAgo;
+use crate::language::t;
 use crate::loaded::Loaded;
 use crate::reactive::{When, part};
 use crate::routes::{Page, PageKind};
@@ -30,7 +31,7 @@ pub(crate) fn NotificationList(
     });
     view! {
         <div class="menu-section row row-spread">
-            <p class="menu-title">"Notifications"</p>
+            <p class="menu-title">{t("Notifications")}</p>
             <When test=move || list.with(|list| list.unread != 0)>
                 <button
                     type="button"
@@ -43,7 +44,7 @@ pub(crate) fn NotificationList(
                         read.run(unread);
                     }
                 >
-                    "Mark all as read"
+                    {t("Mark all as read")}
                 </button>
             </When>
         </div>
@@ -56,7 +57,7 @@ fn items(project: &str, list: &Notifications, read: Callback<Vec<String>>) -> An
     if list.items.is_empty() {
         return view! {
             <div class="menu-section">
-                <p class="muted">"Nothing waits for you in this project."</p>
+                <p class="muted">{t("Nothing waits for you in this project.")}</p>
             </div>
         }
         .into_any();
@@ -83,7 +84,7 @@ fn items(project: &str, list: &Notifications, read: Callback<Vec<String>>) -> An
                             <span>{item.text.clone()}</span>
                             <span class="muted">
                                 <TimeAgo at=item.at />
-                                {(!item.read).then_some(" · unread")}
+                                {(!item.read).then_some(t(" · unread"))}
                             </span>
                         </span>
                     </a>

@@ -13,6 +13,7 @@ use crate::api::{Ask, in_project, parse, with_query};
 use crate::browser::lower;
 use crate::components::{Dialog, Icon, Placement, Symbol, Toasts, after_paint};
 use crate::features::projects::Projects;
+use crate::language::{marked, t, tf};
 use crate::preferences::Preferred;
 use crate::reactive::effect;
 use crate::routes::{Heading, Page, PageKind};
@@ -28,12 +29,12 @@ const REST: Duration = Duration::from_millis(120);
 /// What the server is asked for: the list, what one of it is called, the page and parameter that show it, and how many
 /// are read at most.
 const SOURCES: [(&str, &str, PageKind, &str, &str); 5] = [
-    ("tools", "Tool", PageKind::Tools, "", "12"),
-    ("groups", "Group", PageKind::Groups, "group", "6"),
-    ("states", "State", PageKind::States, "at", "6"),
+    ("tools", marked("Tool"), PageKind::Tools, "", "12"),
+    ("groups", marked("Group"), PageKind::Groups, "group", "6"),
+    ("states", marked("State"), PageKind::States, "at", "6"),
     (
         "permissions",
-        "Person or key",
+        marked("Person or key"),
         PageKind::Permissions,
         "principal",
         "200",
@@ -41,44 +42,56 @@ const SOURCES: [(&str, &str, PageKind, &str, &str); 5] = [
     ("audit", RECORD, PageKind::Records, "record", "4"),
 ];
 /// Records and guides are found by all that they hold, not only by what is shown of them.
-const RECORD: &str = "Record";
+const RECORD: &str = marked("Record");
 /// What is found in the guides.
-const GUIDE: &str = "Guide";
+const GUIDE: &str = marked("Guide");
 /// Guides that are shown of what was found.
 const GUIDES: usize = 4;
 
 /// What can be begun: the page, what it is called, and the rest of the address.
 const ACTIONS: [(PageKind, &str, &str); 6] = [
-    (PageKind::NewTool, "Create a tool", ""),
-    (PageKind::Upload, "Upload tools", ""),
-    (PageKind::Keys, "New key", "?new=1"),
-    (PageKind::Permissions, "Grant groups", ""),
-    (PageKind::Records, "Follow the record live", "?live=1"),
-    (PageKind::McpServers, "Add an MCP server", "?add=1"),
+    (PageKind::NewTool, marked("Create a tool"), ""),
+    (PageKind::Upload, marked("Upload tools"), ""),
+    (PageKind::Keys, marked("New key"), "?new=1"),
+    (PageKind::Permissions, marked("Grant groups"), ""),
+    (PageKind::Records, marked("Follow the record live"), "?live=1"),
+    (PageKind::McpServers, marked("Add an MCP server"), "?add=1"),
 ];
 
 /// What can be set: the same.
 const SETTINGS: [(PageKind, &str, &str); 8] = [
-    (PageKind::Settings, "Agent endpoint", "#agent-endpoint"),
+    (PageKind::Settings, marked("Agent endpoint"), "#agent-endpoint"),
     (
         PageKind::Settings,
-        "Webhook for alerts and notifications",
+        marked("Webhook for alerts and notifications"),
         "#webhook-url",
     ),
-    (PageKind::Settings, "Thresholds of alerts", "#alert-thresholds"),
     (
         PageKind::Settings,
-        "Hosts that tools may connect to (egress)",
+        marked("Thresholds of alerts"),
+        "#alert-thresholds",
+    ),
+    (
+        PageKind::Settings,
+        marked("Hosts that tools may connect to (egress)"),
         "#egress",
     ),
     (
         PageKind::Settings,
-        "Require sessions, start states",
+        marked("Require sessions, start states"),
         "#sessions-use",
     ),
-    (PageKind::Settings, "Trusted announcers", "#trusted-announcers"),
-    (PageKind::Settings, "Rename or delete the project", "#project"),
-    (PageKind::AccountProviders, "Account providers", ""),
+    (
+        PageKind::Settings,
+        marked("Trusted announcers"),
+        "#trusted-announcers",
+    ),
+    (
+        PageKind::Settings,
+        marked("Rename or delete the project"),
+        "#project",
+    ),
+    (PageKind::AccountProviders, marked("Account providers"), ""),
 ];
 /// The rank of what fits least.
 const LAST: usize = 4;
@@ -130,14 +143,14 @@ pub(crate) fn Palette(
             }
         }
         if let Some(project) = current.get() {
-            let of_pages = ACTIONS.iter().map(|row| (row, "Action"));
-            let of_pages = of_pages.chain(SETTINGS.iter().map(|row| (row, "Setting")));
+            let of_pages = ACTIONS.iter().map(|row| (row, marked("Action")));
+            let of_pages = of_pages.chain(SETTINGS.iter().map(|row| (row, marked("Setting"))));
             entries.extend(
                 of_pages
                     .filter(|((section, ..), _)| session.may_see(&project, *section))
                     .map(|((section, text, rest), kind)| Entry {
                         symbol: section.symbol(),
-                        text: (*text).to_owned(),
+                        text: t(text).to_owned(),
                         kind,
                         does: Does::Go(Page::of_project(project.clone(), *section).path() + rest),
                     }),
@@ -145,8 +158,8 @@ pub(crate) fn Palette(
             if session.may(&project, Permission::EditDefinitions) {
                 entries.push(Entry {
                     symbol: PageKind::Imports.symbol(),
-                    text: "Import a description of an API".to_owned(),
-                    kind: "Action",
+                    text: t("Import a description of an API").to_owned(),
+                    kind: marked("Action"),
                     does: Does::Go(Page::of_project(project, PageKind::NewImport).path()),
                 });
             }
@@ -155,7 +168,7 @@ pub(crate) fn Palette(
             symbol: Symbol::Group,
             does: Does::Go(Page::of_project(project.id, PageKind::Overview).path()),
             text: project.name,
-            kind: "Project",
+            kind: marked("Project"),
         }));
         for kind in PageKind::ALL {
             if kind.heading() == Heading::Server && session.may_see("", *kind) {
@@ -165,14 +178,14 @@ pub(crate) fn Palette(
         entries.push(page_entry(Page::of_server(PageKind::Profile)));
         entries.extend(Theme::ALL.into_iter().map(|theme| Entry {
             symbol: Symbol::Settings,
-            text: format!("{} theme", theme.label()),
-            kind: "Action",
+            text: tf!("{theme} theme", theme = theme.label()),
+            kind: marked("Action"),
             does: Does::Theme(theme),
         }));
         entries.push(Entry {
             symbol: Symbol::SignOut,
-            text: "Sign out".to_owned(),
-            kind: "Action",
+            text: t("Sign out").to_owned(),
+            kind: marked("Action"),
             does: Does::SignOut,
         });
         entries
@@ -270,7 +283,7 @@ pub(crate) fn Palette(
             Does::Theme(theme) => preferred.choose(theme),
             Does::SignOut => spawn_local(async move {
                 if let Err(error) = session.sign_out().await {
-                    toasts.failed("You are still signed in", &error);
+                    toasts.failed(t("You are still signed in"), &error);
                 }
             }),
         }
@@ -308,17 +321,17 @@ pub(crate) fn Palette(
         event.prevent_default();
     };
     view! {
-        <Dialog open title="Search for anything" placement=Placement::Top>
+        <Dialog open title=t("Search for anything") placement=Placement::Top>
             <div class="palette">
                 <input
                     class="palette-input"
                     type="text"
                     role="combobox"
-                    aria-label="Search for pages, tools, groups, people, records, settings, hosts, guides, actions"
+                    aria-label=t("Search for pages, tools, groups, people, records, settings, hosts, guides, actions")
                     aria-expanded="true"
                     aria-controls="palette-list"
                     aria-activedescendant=move || format!("palette-{}", at.get())
-                    placeholder="Search for pages, tools, people, settings, guides, actions"
+                    placeholder=t("Search for pages, tools, people, settings, guides, actions")
                     autocomplete="off"
                     spellcheck="false"
                     prop:value=move || q.get()
@@ -332,7 +345,7 @@ pub(crate) fn Palette(
                         pending.set_value(set_timeout_with_handle(ask, REST).ok());
                     }
                 />
-                <ul class="palette-list" id="palette-list" role="listbox" aria-label="Found">
+                <ul class="palette-list" id="palette-list" role="listbox" aria-label=t("Found")>
                     {move || {
                         shown
                             .get()
@@ -351,7 +364,7 @@ pub(crate) fn Palette(
                                     >
                                         <Icon symbol=entry.symbol />
                                         <span class="palette-text">{entry.text}</span>
-                                        <span class="muted">{entry.kind}</span>
+                                        <span class="muted">{t(entry.kind)}</span>
                                     </li>
                                 }
                             })
@@ -359,7 +372,7 @@ pub(crate) fn Palette(
                     }}
                 </ul>
                 <p class="palette-none muted" role="status">
-                    {move || (is_listed.get() && shown.with(Vec::is_empty)).then_some("Nothing found. Try fewer letters.")}
+                    {move || (is_listed.get() && shown.with(Vec::is_empty)).then_some(t("Nothing found. Try fewer letters."))}
                 </p>
             </div>
         </Dialog>
@@ -371,7 +384,7 @@ fn page_entry(page: Page) -> Entry {
     Entry {
         symbol: page.kind().symbol(),
         text: page.kind().title().to_owned(),
-        kind: "Page",
+        kind: marked("Page"),
         does: Does::Go(page.path()),
     }
 }
@@ -397,7 +410,7 @@ fn host_entry(project: &str, host: String) -> Entry {
     Entry {
         symbol: Symbol::Plug,
         text: host,
-        kind: "Host",
+        kind: marked("Host"),
         does: Does::Go(Page::of_project(project.to_owned(), PageKind::Settings).path() + "#egress"),
     }
 }

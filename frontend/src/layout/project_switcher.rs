@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use crate::components::{Icon, Menu, Symbol};
 use crate::features::projects::Projects;
+use crate::language::{t, tf};
 use crate::reactive::text;
 use crate::routes::{Page, PageKind};
 use crate::url::project_in_path;
@@ -17,7 +18,7 @@ pub(super) fn ProjectSwitcher() -> impl IntoView {
     let projects = Projects::get();
     let current = project_in_path();
     let face = move || match current.get() {
-        id if id.is_empty() => "Projects".to_owned(),
+        id if id.is_empty() => t("Projects").to_owned(),
         id => projects.name_of(&id),
     };
     let offered = move || {
@@ -46,14 +47,14 @@ pub(super) fn ProjectSwitcher() -> impl IntoView {
         <Menu
             id="project-menu"
             class="project-switcher"
-            name=text(move || format!("{}: switch project", face()))
+            name=text(move || tf!("{project}: switch project", project = face()))
             face=move || view! { <span class="project-name">{face}</span> }
         >
-            <nav aria-label="Projects">
+            <nav aria-label=t("Projects")>
                 <ul class="menu-section menu-list">{offered}</ul>
                 <div class="menu-section">
                     <a class="menu-item" href=Page::of_server(PageKind::Projects).path()>
-                        "All projects"
+                        {t("All projects")}
                         <Icon symbol=Symbol::Arrow />
                     </a>
                 </div>

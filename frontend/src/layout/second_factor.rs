@@ -6,6 +6,7 @@ use toolgate_api::second_factor::{ProveSecondFactor, RecoveryCodes};
 
 use crate::api::Body;
 use crate::components::{Dialog, DialogFoot, Field, TextInput, Toasts};
+use crate::language::t;
 use crate::reactive::{effect, part};
 use crate::second_factor::{Attempt, SetUpSecondFactor, recovery_codes};
 use crate::session::Session;
@@ -72,7 +73,9 @@ pub(crate) fn SecondFactorDialog(
     };
     let remove = move |_| {
         attempt.send("/auth/second-factor/remove", proof(), move |_| {
-            toasts.done("Your second factor is removed. The password alone signs you in.");
+            toasts.done(t(
+                "Your second factor is removed. The password alone signs you in.",
+            ));
             changed.set(Some(false));
             open.set(false);
         });
@@ -94,20 +97,20 @@ pub(crate) fn SecondFactorDialog(
                     <p>
                         {move || {
                             if has_one() {
-                                "You sign in with your password and a code of your authenticator app."
+                                t("You sign in with your password and a code of your authenticator app.")
                             } else {
-                                "With a second factor, signing in takes your password and a code of an authenticator app on your phone."
+                                t("With a second factor, signing in takes your password and a code of an authenticator app on your phone.")
                             }
                         }}
                     </p>
-                    <Field id="factor-password" label="Password">
+                    <Field id="factor-password" label=t("Password")>
                         <TextInput id="factor-password" value=password kind="password" autocomplete="current-password" />
                     </Field>
                     {part(move || {
                         has_one()
                             .then(|| {
                                 view! {
-                                    <Field id="factor-present" label="Code" help="From the app, or a recovery code.">
+                                    <Field id="factor-present" label=t("Code") help=t("From the app, or a recovery code.")>
                                         <TextInput id="factor-present" value=code mono=true max="32" autocomplete="one-time-code" />
                                     </Field>
                                 }
@@ -121,17 +124,17 @@ pub(crate) fn SecondFactorDialog(
                         if has_one() {
                             view! {
                                 <button type="button" class="button" disabled=disabled on:click=renew>
-                                    "New recovery codes"
+                                    {t("New recovery codes")}
                                 </button>
                                 <button type="button" class="button button-danger" disabled=disabled on:click=remove>
-                                    "Remove the second factor"
+                                    {t("Remove the second factor")}
                                 </button>
                             }
                                 .into_any()
                         } else {
                             view! {
                                 <button type="submit" class="button button-primary" disabled=disabled>
-                                    "Continue"
+                                    {t("Continue")}
                                 </button>
                             }
                                 .into_any()
@@ -143,7 +146,7 @@ pub(crate) fn SecondFactorDialog(
         .into_any()
     };
     view! {
-        <Dialog open title="Second factor">
+        <Dialog open title=t("Second factor")>
             {part(move || match stage.get() {
                 Stage::Ask => ask(),
                 Stage::SetUp => {

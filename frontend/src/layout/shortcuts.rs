@@ -6,16 +6,20 @@ use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
 use crate::components::Dialog;
+use crate::language::{marked, t};
 
 /// What can be pressed, and what it does.
 const KEYS: [(&str, &str); 7] = [
-    ("Ctrl K", "Search for anything, or go anywhere (⌘ K on a Mac)"),
-    ("/", "Put the cursor into the page's search box"),
-    ("j  k", "Next and previous row of a list"),
-    ("Enter", "Open the row"),
-    ("x", "Select the row, in the list of tools"),
-    ("Esc", "Close what is open"),
-    ("?", "Show this list"),
+    (
+        marked("Ctrl K"),
+        marked("Search for anything, or go anywhere (⌘ K on a Mac)"),
+    ),
+    ("/", marked("Put the cursor into the page's search box")),
+    ("j  k", marked("Next and previous row of a list")),
+    (marked("Enter"), marked("Open the row")),
+    ("x", marked("Select the row, in the list of tools")),
+    (marked("Esc"), marked("Close what is open")),
+    ("?", marked("Show this list")),
 ];
 
 /// Listens to the keyboard.
@@ -47,7 +51,7 @@ pub(super) fn Shortcuts(
     let rows: Vec<_> = KEYS
         .into_iter()
         .map(|(keys, text)| {
-            let keys: Vec<_> = keys
+            let keys: Vec<_> = t(keys)
                 .split(' ')
                 .filter(|key| !key.is_empty())
                 .map(|key| view! { <kbd>{key}</kbd> })
@@ -55,7 +59,7 @@ pub(super) fn Shortcuts(
             view! {
                 <div class="fact">
                     <dt>{keys}</dt>
-                    <dd>{text}</dd>
+                    <dd>{t(text)}</dd>
                 </div>
             }
             .into_any()
@@ -63,7 +67,7 @@ pub(super) fn Shortcuts(
         .collect();
     let rows = StoredValue::new_local(Some(rows));
     view! {
-        <Dialog open=help title="Keyboard">
+        <Dialog open=help title=t("Keyboard")>
             <dl class="dialog-body facts">{rows.try_update_value(Option::take).flatten()}</dl>
         </Dialog>
     }

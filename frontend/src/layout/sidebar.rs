@@ -5,16 +5,17 @@ use leptos_router::hooks::use_location;
 
 use crate::components::Icon;
 use crate::features::imports::Waiting;
+use crate::language::{marked, t};
 use crate::routes::{Heading, Page, PageKind};
 use crate::session::Session;
 use crate::url::project_in_path;
 
 /// The headings below which the pages of a project are.
 const OF_PROJECT: [(Heading, &str); 4] = [
-    (Heading::Build, "Build"),
-    (Heading::Access, "Access"),
-    (Heading::Run, "Run"),
-    (Heading::Project, "Project"),
+    (Heading::Build, marked("Build")),
+    (Heading::Access, marked("Access")),
+    (Heading::Run, marked("Run")),
+    (Heading::Project, marked("Project")),
 ];
 
 /// The navigation beside the page, or in the drawer of a narrow screen.
@@ -66,13 +67,13 @@ pub(crate) fn Navigation() -> impl IntoView {
         let project = current.get();
         let headings = OF_PROJECT.into_iter().filter(|_| !project.is_empty());
         headings
-            .filter_map(|(heading, title)| group(&project, heading, title))
+            .filter_map(|(heading, title)| group(&project, heading, t(title)))
             .collect::<Vec<_>>()
     };
     view! {
-        <nav class="navigation" aria-label="Pages">
+        <nav class="navigation" aria-label=t("Pages")>
             {of_project}
-            {move || group("", Heading::Server, "Server")}
+            {move || group("", Heading::Server, t("Server"))}
         </nav>
     }
 }

@@ -9,6 +9,7 @@ use super::shortcuts::Shortcuts;
 use super::sidebar::Navigation;
 use crate::components::{Dialog, Icon, Placement, Symbol};
 use crate::help;
+use crate::language::t;
 use crate::rare_parts::rare_dialog;
 use crate::routes::{API_REFERENCE, Page, PageKind};
 
@@ -24,7 +25,7 @@ pub(crate) fn TopBar() -> impl IntoView {
             <button
                 type="button"
                 class="button button-quiet button-icon nav-button"
-                aria-label="Pages"
+                aria-label=t("Pages")
                 on:click=move |_| pages.set(true)
             >
                 <Icon symbol=Symbol::Menu />
@@ -36,21 +37,21 @@ pub(crate) fn TopBar() -> impl IntoView {
                 <span class="brand-name">"Toolgate"</span>
             </a>
             <ProjectSwitcher />
-            <button type="button" class="palette-button" aria-label="Search or go to… Ctrl K" on:click=move |_| palette.set(true)>
+            <button type="button" class="palette-button" aria-label=t("Search or go to… Ctrl K") on:click=move |_| palette.set(true)>
                 <Icon symbol=Symbol::Search />
-                <span class="palette-label">"Search or go to…"</span>
-                <kbd>"Ctrl K"</kbd>
+                <span class="palette-label">{t("Search or go to…")}</span>
+                <kbd>{t("Ctrl K")}</kbd>
             </button>
             <a class="top-link" href=help::CONTENTS rel="external" target="_blank">
-                "Help"
+                {t("Help")}
             </a>
             <a class="top-link" href=API_REFERENCE rel="external">
-                "API reference"
+                {t("API reference")}
             </a>
             <Bell />
             <AccountMenu changing=password factor />
         </header>
-        <Dialog open=pages title="Pages" placement=Placement::Drawer>
+        <Dialog open=pages title=t("Pages") placement=Placement::Drawer>
             <div on:click=move |_| pages.set(false)>
                 <Navigation />
             </div>

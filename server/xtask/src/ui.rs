@@ -1,7 +1,8 @@
 //! `cargo xtask ui`: the browser's files, ready to be embedded by the server.
 //!
-//! `target/ui` gets the dashboard's WebAssembly in parts and its glue, `boot.js`, the stylesheet and every asset, each with its
-//! content hash in the name and its `.br` and `.gz` beside it, and `manifest.json` from plain to hashed names.
+//! `target/ui` gets the dashboard's WebAssembly in parts and its glue, `boot.js`, the catalogues of languages, the stylesheet
+//! and every asset, each with its content hash in the name and its `.br` and `.gz` beside it, and `manifest.json` from
+//! plain to hashed names.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,6 +19,7 @@ struct Sources {
     boot: Vec<u8>,
     style: Vec<u8>,
     assets: BTreeMap<String, Vec<u8>>,
+    languages: BTreeMap<String, Vec<u8>>,
 }
 
 /// Compiles and packages; returns the folder. Nothing is written when nothing changed, so that the server that
@@ -61,10 +63,13 @@ fn read_sources(frontend: &Path) -> Result<Sources> {
     if folder.is_dir() {
         collect(&folder, "", &mut assets)?;
     }
+    let mut languages = BTreeMap::new();
+    collect(&frontend.join("languages"), "languages/", &mut languages)?;
     Ok(Sources {
         boot: read("boot.js")?,
         style: style::join(&frontend.join("style"))?,
         assets,
+        languages,
     })
 }
 
@@ -94,7 +99,7 @@ fn stamp(wasm: &[u8], sources: &Sources) -> String {
     ];
     let mut parts = vec![wasm, &sources.boot, &sources.style];
     parts.extend(rules);
-    for (name, bytes) in &sources.assets {
+    for (name, bytes) in sources.assets.iter().chain(&sources.languages) {
         parts.push(name.as_bytes());
         parts.push(bytes);
     }
@@ -148,7 +153,7 @@ fn assemble(
     }
     let app = package.add("app.js", replace(app, &borrowed(&names))?);
     let mut loaded = vec![("app.js".to_owned(), app), ("app_bg.wasm".to_owned(), wasm)];
-    for (name, bytes) in &sources.assets {
+    for (name, bytes) in sources.assets.iter().chain(&sources.languages) {
         let hashed = package.add(name, bytes.clone());
         loaded.push((name.clone(), hashed));
     }
@@ -193,13 +198,15 @@ mod tests {
 
     fn sources() -> Sources {
         Sources {
-            boot: b"import init from './app.js'; init('./app_bg.wasm'); import('./vendor/editor.js')"
+            boot: b"import init from './app.js'; init('./app_bg.wasm'); import('./vendor/editor.js'); \
+                    fetch('./languages/de.json')"
                 .to_vec(),
             style: b"a { background: url(../assets/mark.svg) }".to_vec(),
             assets: BTreeMap::from([
                 ("mark.svg".to_owned(), b"<svg/>".to_vec()),
                 ("vendor/editor.js".to_owned(), b"export {}".to_vec()),
             ]),
+            languages: BTreeMap::from([("languages/de.json".to_owned(), b"{}".to_vec())]),
         }
     }
 
@@ -238,6 +245,7 @@ mod tests {
         assert!(text("boot.js").contains(&format!("'./{}'", hashed("app.js"))));
         assert!(text("boot.js").contains(&format!("'./{}'", hashed("app_bg.wasm"))));
         assert!(text("boot.js").contains(&format!("'./{}'", hashed("vendor/editor.js"))));
+        assert!(text("boot.js").contains(&format!("'./{}'", hashed("languages/de.json"))));
         assert!(text("app.js").contains(&hashed("app_bg.wasm")));
         assert!(text("app.js").contains(&hashed("later.wasm")));
         assert!(text("pages.json").contains(&hashed("split_tools_pages.wasm")));
@@ -252,6 +260,9 @@ mod tests {
         assert_ne!(first, stamp(b"2", &sources()));
         let mut other = sources();
         other.assets.insert("b.svg".to_owned(), Vec::new());
+        assert_ne!(first, stamp(b"1", &other));
+        let mut other = sources();
+        other.languages.clear();
         assert_ne!(first, stamp(b"1", &other));
     }
 

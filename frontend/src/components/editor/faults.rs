@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use toolgate_api::{Diagnostic, Severity};
 
 use super::handle::{EditorHandle, correction};
+use crate::language::tf;
 use crate::reactive::When;
 
 /// Every fault with its place; the place leads there. What has a correction offers it.
@@ -22,12 +23,12 @@ pub(crate) fn Faults(
             let place = at.map(|(line, column)| {
                 view! {
                     <button type="button" class="fault-place" on:click=move |_| handle.jump(line, column)>
-                        {format!("Line {line}, column {column}")}
+                        {tf!("Line {line}, column {column}", line, column)}
                     </button>
                 }
             });
             let fix = at.zip(correction(&fault).map(str::to_owned)).map(|((line, column), word)| {
-                let text = format!("Replace with {word}");
+                let text = tf!("Replace with {word}", word);
                 let apply = Callback::new(move |()| handle.fix(line, column, &word));
                 view! {
                     <When test=move || handle.is_live()>

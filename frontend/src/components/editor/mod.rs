@@ -14,6 +14,7 @@ pub(crate) use self::faults::Faults;
 pub(crate) use self::handle::EditorHandle;
 use self::handle::Live;
 use crate::api::object;
+use crate::language::found;
 use crate::reactive::effect;
 use crate::vendor::{EditorBundle, load_editor};
 
@@ -83,7 +84,7 @@ pub(crate) fn Editor(
                 ("label", name.into()),
                 ("language", language.name().into()),
                 ("rows", rows.into()),
-                ("schema", schema.map(|make| make()).unwrap_or_default()),
+                ("schema", schema.map(|make| explained(make())).unwrap_or_default()),
             ]);
             let bundle = bundle.unchecked_into::<EditorBundle>();
             let view = bundle.mount(&host, &field, &options.to_string(), &on_change);
@@ -149,5 +150,30 @@ pub(crate) fn Editor(
             ></textarea>
             <div class="editor-view" node_ref=host></div>
         </div>
+    }
+}
+
+/// A schema with its explanations in the reader's language.
+fn explained(mut schema: Value) -> Value {
+    translate(&mut schema);
+    schema
+}
+
+fn translate(part: &mut Value) {
+    match part {
+        Value::Object(members) => {
+            for (key, value) in members {
+                match value {
+                    Value::String(text) if key == "description" => {
+                        if let Some(translated) = found(text) {
+                            translated.clone_into(text);
+                        }
+                    }
+                    value => translate(value),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(translate),
+        _ => {}
     }
 }

@@ -5,7 +5,7 @@
 pub(crate) struct Column {
     /// Its name in storage.
     pub(crate) key: &'static str,
-    /// Its heading.
+    /// Its heading, [`marked`](crate::language::marked): the list translates it.
     pub(crate) title: &'static str,
     /// Its width, as a track of a CSS grid.
     pub(crate) width: &'static str,

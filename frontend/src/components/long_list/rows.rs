@@ -7,6 +7,7 @@ use web_sys::{Element, HtmlElement};
 use super::column::Column;
 use crate::components::Markup;
 use crate::components::list::UNREADABLE;
+use crate::language::t;
 use crate::paged::Item;
 
 /// Writes the cells of one row; none, and nothing is written, when the item does not fit the contract.
@@ -115,7 +116,7 @@ fn content(item: Option<&Item>, cells: &RowMarkup, markup: &mut Markup) {
     if cells(item, markup).is_none() {
         markup
             .tags(r#"<div role="cell" class="long-waiting muted">"#)
-            .text(UNREADABLE)
+            .text(t(UNREADABLE))
             .tags("</div>");
     }
 }

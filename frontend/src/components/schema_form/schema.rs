@@ -2,6 +2,13 @@
 
 use serde_json::{Map, Value};
 
+use crate::language::found;
+
+/// A text of a schema in the reader's language, if it is one of Toolgate's own; what others wrote stays as it is.
+pub(super) fn in_language(text: &str) -> String {
+    found(text).unwrap_or(text).to_owned()
+}
+
 /// The type of a schema; of several the first that is not null.
 pub(super) fn kind_of(part: &Value) -> &str {
     match &part["type"] {

@@ -9,6 +9,7 @@ use wasm_bindgen::JsValue;
 pub(crate) use self::picker::TimeRangePicker;
 use self::relative::before_now;
 use crate::browser::{now_ms, storage};
+use crate::language::{marked, t, tf};
 use crate::url::{Navigator, UrlParam};
 
 /// Where this browser remembers the zone that is chosen.
@@ -18,14 +19,14 @@ const LOCAL: &str = "local";
 
 /// Ranges that end now, and their names.
 pub(super) const QUICK: [(&str, &str); 8] = [
-    ("now-15m", "Last 15 minutes"),
-    ("now-1h", "Last hour"),
-    ("now-6h", "Last 6 hours"),
-    ("now-24h", "Last 24 hours"),
-    ("now-2d", "Last 2 days"),
-    ("now-7d", "Last 7 days"),
-    ("now-30d", "Last 30 days"),
-    ("now-90d", "Last 90 days"),
+    ("now-15m", marked("Last 15 minutes")),
+    ("now-1h", marked("Last hour")),
+    ("now-6h", marked("Last 6 hours")),
+    ("now-24h", marked("Last 24 hours")),
+    ("now-2d", marked("Last 2 days")),
+    ("now-7d", marked("Last 7 days")),
+    ("now-30d", marked("Last 30 days")),
+    ("now-90d", marked("Last 90 days")),
 ];
 
 /// The range in the address: `from`, `to` and `zone`.
@@ -135,17 +136,21 @@ impl TimeRange {
         };
         let is_until_now = to.is_empty() || to == "now";
         if from.is_empty() && is_until_now {
-            return "All time".to_owned();
+            return t("All time").to_owned();
         }
         if is_until_now && let Some((_, name)) = QUICK.iter().find(|(key, _)| *key == from) {
-            return (*name).to_owned();
+            return t(name).to_owned();
         }
         let is_utc = self.is_utc();
         let shown =
             |end: Option<i64>, none: &str| end.map_or_else(|| none.to_owned(), |ms| clock(ms, is_utc));
         let (from, to) = self.bounds.get();
         let zone = if is_utc { " UTC" } else { "" };
-        format!("{} to {}{zone}", shown(from, "the beginning"), shown(to, "now"))
+        tf!(
+            "{from} to {to}",
+            from = shown(from, t("the beginning")),
+            to = shown(to, t("now")),
+        ) + zone
     }
 }
 

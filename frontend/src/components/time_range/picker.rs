@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use super::{QUICK, TimeRange, field, iso_ms, parsed};
 use crate::browser::now_ms;
 use crate::components::{Icon, Menu, Symbol};
+use crate::language::{marked, t, tf};
 use crate::reactive::part;
 
 /// A button with the range in words; it unfolds the choices.
@@ -13,7 +14,7 @@ pub(crate) fn TimeRangePicker(
     /// The range.
     range: TimeRange,
 ) -> impl IntoView {
-    let name = Signal::derive(move || format!("{}: range of time", range.words()));
+    let name = Signal::derive(move || tf!("{range}: range of time", range = range.words()));
     let face = move || {
         view! {
             <Icon symbol=Symbol::Session />
@@ -30,7 +31,7 @@ pub(crate) fn TimeRangePicker(
                 .then(|| {
                     view! {
                         <button type="button" class="button button-quiet" on:click=move |_| range.refresh()>
-                            "Refresh"
+                            {t("Refresh")}
                         </button>
                     }
                 })}
@@ -39,10 +40,11 @@ pub(crate) fn TimeRangePicker(
 }
 
 fn choices(range: TimeRange) -> AnyView {
-    let quick: Vec<_> = (range.standard.is_empty().then_some(("", "All time")))
+    let quick: Vec<_> = (range.standard.is_empty().then_some(("", marked("All time"))))
         .into_iter()
         .chain(QUICK)
         .map(|(from, text)| {
+            let text = t(text);
             let is_chosen = move || range.words() == text;
             view! {
                 <button
@@ -68,7 +70,7 @@ fn choices(range: TimeRange) -> AnyView {
                         prop:checked=move || range.is_utc()
                         on:change=move |event| range.set_utc(event_target_checked(&event))
                     />
-                    "Show times in UTC"
+                    {t("Show times in UTC")}
                 </label>
             </div>
         </div>
@@ -92,10 +94,10 @@ fn absolute(range: TimeRange, is_utc: bool) -> AnyView {
             range.set(&iso_ms(from), &iso_ms(to));
         }
     };
-    let zone = if is_utc { "UTC" } else { "local time" };
-    let input = |id: &'static str, label: &str, value: RwSignal<String>| {
+    let zone = if is_utc { "UTC" } else { t("local time") };
+    let input = |id: &'static str, label: String, value: RwSignal<String>| {
         view! {
-            <label for=id>{format!("{label} ({zone})")}</label>
+            <label for=id>{label}</label>
             <input
                 id=id
                 class="input"
@@ -106,10 +108,10 @@ fn absolute(range: TimeRange, is_utc: bool) -> AnyView {
         }
     };
     view! {
-        {input("range-from", "From", from)}
-        {input("range-to", "To", to)}
+        {input("range-from", tf!("From ({zone})", zone), from)}
+        {input("range-to", tf!("To ({zone})", zone), to)}
         <p class="field-error" role="status">
-            {move || chosen().is_none().then_some("The end must be later than the beginning.")}
+            {move || chosen().is_none().then_some(t("The end must be later than the beginning."))}
         </p>
         <button
             type="button"
@@ -118,7 +120,7 @@ fn absolute(range: TimeRange, is_utc: bool) -> AnyView {
             disabled=move || chosen().is_none()
             on:click=apply
         >
-            "Apply"
+            {t("Apply")}
         </button>
     }
     .into_any()

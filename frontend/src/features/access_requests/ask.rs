@@ -7,6 +7,7 @@ use super::in_words;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
 use crate::components::{Field, TextArea, Toasts};
+use crate::language::t;
 use crate::reactive::part;
 use crate::url::Navigator;
 
@@ -49,7 +50,7 @@ pub(super) fn AskForm(
         let path = in_project(&project.get_untracked(), &["access-requests"]);
         action.send(Ask::post(path, Body::json(&request)), move |_| {
             reason.set(String::new());
-            toasts.done("The request was sent. An administrator decides about it.");
+            toasts.done(t("The request was sent. An administrator decides about it."));
             leave();
             on_sent.run(());
         });
@@ -59,10 +60,10 @@ pub(super) fn AskForm(
             .get()
             .map(|asked| {
                 view! {
-                    <section class="panel stack" aria-label="Ask for access">
-                        <h2>"Ask for access"</h2>
+                    <section class="panel stack" aria-label=t("Ask for access")>
+                        <h2>{t("Ask for access")}</h2>
                         <p>{in_words(&asked)}</p>
-                        <Field id="ask-reason" label="Reason" help="For the administrator who decides.">
+                        <Field id="ask-reason" label=t("Reason") help=t("For the administrator who decides.")>
                             <TextArea id="ask-reason" value=reason />
                         </Field>
                         <div class="row">
@@ -72,10 +73,10 @@ pub(super) fn AskForm(
                                 disabled=move || action.busy.get() || reason.with(|reason| reason.trim().is_empty())
                                 on:click=send
                             >
-                                "Ask for it"
+                                {t("Ask for it")}
                             </button>
                             <button type="button" class="button" on:click=move |_| leave()>
-                                "Cancel"
+                                {t("Cancel")}
                             </button>
                         </div>
                         {action.outcome()}

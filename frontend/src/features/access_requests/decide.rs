@@ -7,6 +7,7 @@ use super::in_words;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
 use crate::components::{Dialog, DialogFoot, Field, Placement, TextInput, Toasts};
+use crate::language::{t, tf};
 use crate::reactive::part;
 
 /// What is decided about, and how.
@@ -29,8 +30,15 @@ pub(super) fn DecideDialog(
     let action = Action::new();
     let toasts = Toasts::get();
     let is_grant = move || deciding.with(|deciding| matches!(deciding, Some((_, AccessVerdict::Grant))));
-    let verb = move || if is_grant() { "Grant" } else { "Decline" };
-    let title = Signal::derive(move || format!("{} the request?", verb()));
+    let verb = move || if is_grant() { t("Grant") } else { t("Decline") };
+    let title = Signal::derive(move || {
+        let question = if is_grant() {
+            t("Grant the request?")
+        } else {
+            t("Decline the request?")
+        };
+        question.to_owned()
+    });
     let send = move |_| {
         let Some((request, verdict)) = deciding.get_untracked() else {
             return;
@@ -46,8 +54,8 @@ pub(super) fn DecideDialog(
             open.set(false);
             note.set(String::new());
             toasts.done(match verdict {
-                AccessVerdict::Grant => format!("{}: granted.", in_words(&request.asked)),
-                AccessVerdict::Decline => format!("{}: declined.", in_words(&request.asked)),
+                AccessVerdict::Grant => tf!("{what}: granted.", what = in_words(&request.asked)),
+                AccessVerdict::Decline => tf!("{what}: declined.", what = in_words(&request.asked)),
             });
             on_decided.run(());
         });
@@ -62,13 +70,13 @@ pub(super) fn DecideDialog(
                                 .as_ref()
                                 .map(|(request, verdict)| {
                                     let effect = match verdict {
-                                        AccessVerdict::Grant => "The change is effective at once.",
-                                        AccessVerdict::Decline => "Nothing is changed.",
+                                        AccessVerdict::Grant => t("The change is effective at once."),
+                                        AccessVerdict::Decline => t("Nothing is changed."),
                                     };
                                     view! {
                                         <p>
                                             <strong>{request.principal_name.clone()}</strong>
-                                            " asks for "
+                                            {t(" asks for ")}
                                             <span class="mono">{in_words(&request.asked)}</span>
                                         </p>
                                         <p class="muted">{effect}</p>
@@ -77,7 +85,7 @@ pub(super) fn DecideDialog(
                         })
                         .into_any()
                 })}
-                <Field id="decide-note" label="Note" help="Shown to the asker; may be empty.">
+                <Field id="decide-note" label=t("Note") help=t("Shown to the asker; may be empty.")>
                     <TextInput id="decide-note" value=note max="500" />
                 </Field>
                 {action.outcome()}

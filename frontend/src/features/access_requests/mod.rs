@@ -8,10 +8,12 @@ pub(crate) use page::AccessRequestsPage;
 
 use toolgate_api::access_requests::Asked;
 
+use crate::language::tf;
+
 /// What is asked for, in words.
 fn in_words(asked: &Asked) -> String {
     match asked {
-        Asked::Groups { groups } => format!("Groups: {}", groups.join(", ")),
-        Asked::Host { origin } => format!("Host: {origin}"),
+        Asked::Groups { groups } => tf!("Groups: {groups}", groups = groups.join(", ")),
+        Asked::Host { origin } => tf!("Host: {origin}", origin),
     }
 }

@@ -9,7 +9,9 @@ use super::ask::{AskForm, asked};
 use super::decide::{DecideDialog, Deciding};
 use super::in_words;
 use crate::api::{in_project, with_query};
-use crate::components::{Badge, Cells, EmptyState, List, SectionHead, Symbol, TimeAgo, Tone, word};
+use crate::components::{Badge, Cells, EmptyState, List, SectionHead, Symbol, TimeAgo, Tone};
+use crate::contract_words::contract_word;
+use crate::language::{t, tf};
 use crate::paged::{Item, Paged};
 use crate::reactive::condition;
 use crate::routes::PageKind;
@@ -45,17 +47,17 @@ pub(crate) fn AccessRequestsPage() -> impl IntoView {
         view! {
             <EmptyState
                 symbol=Symbol::Check
-                title="No requests"
-                text="Who is refused for a missing group, or for a host that is not allowed, can ask for it. Requests are decided here."
+                title=t("No requests")
+                text=t("Who is refused for a missing group, or for a host that is not allowed, can ask for it. Requests are decided here.")
             />
         }
     };
     let states = ["", "open", "granted", "declined"].map(|value| {
         let text = match value {
-            "" => "All",
-            "open" => "Open",
-            "granted" => "Granted",
-            _ => "Declined",
+            "" => t("All"),
+            "open" => t("Open"),
+            "granted" => t("Granted"),
+            _ => t("Declined"),
         };
         view! {
             <button
@@ -70,16 +72,16 @@ pub(crate) fn AccessRequestsPage() -> impl IntoView {
         }
     });
     view! {
-        <SectionHead section=PageKind::AccessRequests text="What principals asked for after a refusal: groups for themselves, or hosts for the tools of the project." />
+        <SectionHead section=PageKind::AccessRequests text=t("What principals asked for after a refusal: groups for themselves, or hosts for the tools of the project.") />
         <div class="stack">
             <AskForm project wanted on_sent=move |()| list.reload() />
-            <div class="row" role="group" aria-label="Status">
+            <div class="row" role="group" aria-label=t("Status")>
                 {states.into_iter().collect::<Vec<_>>()}
             </div>
             <List
                 list
-                what="requests"
-                columns=&["Who", "Asks for", "Reason", "When", "Status"]
+                what=t("requests")
+                columns=[t("Who"), t("Asks for"), t("Reason"), t("When"), t("Status")]
                 cells
                 empty=first
             />
@@ -100,8 +102,8 @@ fn row(
     };
     let buttons = (may_decide && request.status == AccessRequestStatus::Open).then(|| {
         [
-            ("Grant", AccessVerdict::Grant),
-            ("Decline", AccessVerdict::Decline),
+            (t("Grant"), AccessVerdict::Grant),
+            (t("Decline"), AccessVerdict::Decline),
         ]
         .map(|(verb, verdict)| {
             let chosen = request.clone();
@@ -109,7 +111,7 @@ fn row(
                 <button
                     type="button"
                     class="button button-small"
-                    aria-label=format!("{verb}: {} for {}", in_words(&request.asked), request.principal_name)
+                    aria-label=tf!("{verb}: {what} for {who}", verb, what = in_words(&request.asked), who = request.principal_name)
                     on:click=move |_| decide.run((chosen.clone(), verdict))
                 >
                     {verb}
@@ -120,23 +122,23 @@ fn row(
         .collect::<Vec<_>>()
     });
     let decided = request.decided_by.clone().map(|by| match &request.note {
-        Some(note) => format!("by {by}: {note}"),
-        None => format!("by {by}"),
+        Some(note) => tf!("by {by}: {note}", by, note),
+        None => tf!("by {by}", by),
     });
     view! {
         <th scope="row" role="rowheader">
             {request.principal_name.clone()}
         </th>
-        <td role="cell" data-label="Asks for">
+        <td role="cell" data-label=t("Asks for")>
             <span class="mono">{in_words(&request.asked)}</span>
         </td>
-        <td role="cell" data-label="Reason">{request.reason.clone()}</td>
-        <td role="cell" data-label="When">
+        <td role="cell" data-label=t("Reason")>{request.reason.clone()}</td>
+        <td role="cell" data-label=t("When")>
             <TimeAgo at=request.created_at />
         </td>
-        <td role="cell" data-label="Status">
+        <td role="cell" data-label=t("Status")>
             <span class="row">
-                <Badge tone text=word(&request.status) />
+                <Badge tone text=contract_word(&request.status) />
                 {buttons}
             </span>
             <span class="cell-end">{decided}</span>

@@ -6,6 +6,7 @@ use toolgate_api::accounts::{AccountCompleted, CompleteAccount};
 use crate::action::Action;
 use crate::api::{Ask, Body};
 use crate::components::{PageHeading, Toasts};
+use crate::language::t;
 use crate::routes::{Page, PageKind};
 use crate::url::Navigator;
 
@@ -29,7 +30,7 @@ pub(crate) fn AccountCallbackPage() -> impl IntoView {
             Ask::post("/auth/accounts".to_owned(), Body::json(&body)),
             move |answer| {
                 if let Some(done) = action.read::<AccountCompleted>(&answer) {
-                    toasts.done("Your account is connected.".to_owned());
+                    toasts.done(t("Your account is connected."));
                     navigator.go(&Page::of_project(done.project_id, PageKind::Accounts).path());
                 }
             },
@@ -37,13 +38,13 @@ pub(crate) fn AccountCallbackPage() -> impl IntoView {
     }
     view! {
         <div class="page-head">
-            <PageHeading text="Connecting your account" />
+            <PageHeading text=t("Connecting your account") />
         </div>
         {is_incomplete
             .then(|| {
                 view! {
                     <p class="note">
-                        "The address has no answer of a service. Connect the account again on the page Accounts of your project."
+                        {t("The address has no answer of a service. Connect the account again on the page Accounts of your project.")}
                     </p>
                 }
             })}

@@ -8,6 +8,7 @@ use toolgate_api::accounts::{AccountStatus, ConnectedAccount};
 use crate::action::Action;
 use crate::api::{Ask, in_project};
 use crate::components::{Badge, Cells, Confirm, List, TimeAgo, Toasts, Tone};
+use crate::language::{t, tf};
 use crate::paged::{Item, Paged};
 
 /// All of them, newest first; no credential is shown to anybody.
@@ -36,27 +37,31 @@ pub(super) fn ConnectedAccounts(
         );
         revoking.send(Ask::delete(path), move |_| {
             asking.set(false);
-            toasts.done(format!("The account of {} is revoked.", account.username));
+            toasts.done(tf!(
+                "The account of {person} is revoked.",
+                person = account.username
+            ));
             list.reload();
         });
     };
     let cells: Cells =
         Arc::new(move |item: &Item| item.read::<ConnectedAccount>().map(|account| row(account, ask)));
-    let empty = || view! { <p class="muted">"No account is connected."</p> };
+    let empty = || view! { <p class="muted">{t("No account is connected.")}</p> };
     let title = Signal::derive(move || {
         chosen.with(|account| {
             account.as_ref().map_or_else(String::new, |account| {
-                format!(
-                    "Revoke the account of {} at {}?",
-                    account.username, account.provider
+                tf!(
+                    "Revoke the account of {person} at {provider}?",
+                    person = account.username,
+                    provider = account.provider,
                 )
             })
         })
     });
     view! {
-        <List list what="connected accounts" columns=&["Person", "Provider", "Account", "Connected", "Actions"] cells empty />
-        <Confirm open=asking title verb="Revoke" action=revoking on_confirm=revoke>
-            <p>"Its credential is deleted, and revoked at the service where that can be done. Calls of the person that need it are refused until they connect an account again."</p>
+        <List list what=t("connected accounts") columns=[t("Person"), t("Provider"), t("Account"), t("Connected"), t("Actions")] cells empty />
+        <Confirm open=asking title verb=t("Revoke") action=revoking on_confirm=revoke>
+            <p>{t("Its credential is deleted, and revoked at the service where that can be done. Calls of the person that need it are refused until they connect an account again.")}</p>
         </Confirm>
     }
 }
@@ -64,33 +69,33 @@ pub(super) fn ConnectedAccounts(
 fn row(account: ConnectedAccount, revoke: Callback<ConnectedAccount>) -> AnyView {
     let whole = account.clone();
     let expired = (account.status == AccountStatus::Expired)
-        .then(|| view! { <Badge tone=Tone::Bad text="needs to be connected again" /> });
+        .then(|| view! { <Badge tone=Tone::Bad text=t("needs to be connected again") /> });
     let refreshed = account
         .refreshed_at
-        .map(|at| view! { <span class="cell-end muted">"token refreshed " <TimeAgo at /></span> });
+        .map(|at| view! { <span class="cell-end muted">{t("token refreshed ")} <TimeAgo at /></span> });
     view! {
         <th scope="row" role="rowheader">
             <span class="tool-name">{account.username.clone()}</span>
         </th>
-        <td role="cell" data-label="Provider"><code>{account.provider.clone()}</code></td>
-        <td role="cell" data-label="Account">
+        <td role="cell" data-label=t("Provider")><code>{account.provider.clone()}</code></td>
+        <td role="cell" data-label=t("Account")>
             <span class="row">
-                <span class="break">{account.label.unwrap_or_else(|| "not named".to_owned())}</span>
+                <span class="break">{account.label.unwrap_or_else(|| t("not named").to_owned())}</span>
                 {expired}
             </span>
         </td>
-        <td role="cell" data-label="Connected">
+        <td role="cell" data-label=t("Connected")>
             <TimeAgo at=account.connected_at />
             {refreshed}
         </td>
-        <td role="cell" data-label="Actions">
+        <td role="cell" data-label=t("Actions")>
             <button
                 type="button"
                 class="button button-small"
-                aria-label=format!("Revoke the account of {} at {}", account.username, account.provider)
+                aria-label=tf!("Revoke the account of {person} at {provider}", person = account.username, provider = account.provider)
                 on:click=move |_| revoke.run(whole.clone())
             >
-                "Revoke"
+                {t("Revoke")}
             </button>
         </td>
     }

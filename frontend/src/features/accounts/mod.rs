@@ -19,6 +19,7 @@ use crate::components::{
     Badge, Cells, Confirm, EmptyState, Field, FormDialog, List, SectionHead, Symbol, TextInput, TimeAgo,
     Toasts, Tone, row_actions,
 };
+use crate::language::{t, tf};
 use crate::paged::{Item, Paged};
 use crate::reactive::{When, condition, effect};
 use crate::routes::{Page, PageKind};
@@ -73,7 +74,7 @@ pub(crate) fn AccountsPage() -> impl IntoView {
         };
         storing.send(Ask::put(path(&own), Body::json(&body)), move |_| {
             pasting.set(false);
-            toasts.done(format!("{} is connected.", own.title));
+            toasts.done(tf!("{name} is connected.", name = own.title));
             list.reload();
         });
     };
@@ -81,7 +82,7 @@ pub(crate) fn AccountsPage() -> impl IntoView {
         let Some(own) = chosen.get_untracked() else { return };
         removing.send(Ask::delete(path(&own)), move |_| {
             asking.set(false);
-            toasts.done(format!("{} is disconnected.", own.title));
+            toasts.done(tf!("{name} is disconnected.", name = own.title));
             list.reload();
         });
     };
@@ -91,45 +92,45 @@ pub(crate) fn AccountsPage() -> impl IntoView {
         view! {
             <EmptyState
                 symbol=Symbol::Person
-                title="No services"
-                text="The tools of this project use no accounts of persons. An owner of the project adds account providers."
+                title=t("No services")
+                text=t("The tools of this project use no accounts of persons. An owner of the project adds account providers.")
             />
         }
     };
     let ready = Signal::derive(move || key.with(|key| key.trim().len() >= 8));
     view! {
-        <SectionHead section=PageKind::Accounts text="Your accounts at services that tools call for you. Each call is sent with your own account; others never see or use it.">
+        <SectionHead section=PageKind::Accounts text=t("Your accounts at services that tools call for you. Each call is sent with your own account; others never see or use it.")>
             <When test=move || may_read.get()>
                 <a class="button" href=providers>
-                    "Account providers"
+                    {t("Account providers")}
                 </a>
             </When>
         </SectionHead>
         {connecting.outcome()}
-        <List list what="services" columns=&["Service", "Your account", "Sent to", "Actions"] cells empty />
+        <List list what=t("services") columns=[t("Service"), t("Your account"), t("Sent to"), t("Actions")] cells empty />
         <FormDialog
             open=pasting
-            title=Signal::derive(move || format!("Connect {}", title()))
-            verb="Connect"
+            title=Signal::derive(move || tf!("Connect {name}", name = title()))
+            verb=t("Connect")
             action=storing
             ready
             on_submit=store
         >
-            <Field id="account-key" label="Key" help="Sent once, stored encrypted, never shown." guide="accounts#using-a-provider">
+            <Field id="account-key" label=t("Key") help=t("Sent once, stored encrypted, never shown.") guide="accounts#using-a-provider">
                 <TextInput id="account-key" value=key kind="password" max="8192" />
             </Field>
-            <Field id="account-label" label="Label" help="What to call the account; may be empty.">
+            <Field id="account-label" label=t("Label") help=t("What to call the account; may be empty.")>
                 <TextInput id="account-label" value=label max="100" />
             </Field>
         </FormDialog>
         <Confirm
             open=asking
-            title=Signal::derive(move || format!("Disconnect {}?", title()))
-            verb="Disconnect"
+            title=Signal::derive(move || tf!("Disconnect {name}?", name = title()))
+            verb=t("Disconnect")
             action=removing
             on_confirm=remove
         >
-            <p>"Calls of tools that use it are refused until you connect an account again."</p>
+            <p>{t("Calls of tools that use it are refused until you connect an account again.")}</p>
         </Confirm>
     }
 }
@@ -141,27 +142,28 @@ fn row(own: OwnAccount, connect: Callback<OwnAccount>, disconnect: Callback<OwnA
         .as_ref()
         .is_some_and(|account| account.status == AccountStatus::Expired);
     let verb = match (&account, expired) {
-        (None, _) => "Connect",
-        (Some(_), true) => "Connect again",
-        (Some(_), false) => "Replace",
+        (None, _) => t("Connect"),
+        (Some(_), true) => t("Connect again"),
+        (Some(_), false) => t("Replace"),
     };
     let deeds = [
         (verb, connect, !is_exchanged),
-        ("Disconnect", disconnect, account.is_some()),
+        (t("Disconnect"), disconnect, account.is_some()),
     ];
     let deeds = deeds.into_iter().filter(|(_, _, shown)| *shown);
     let buttons = row_actions(&own.title, &own, deeds.map(|(verb, act, _)| (verb, act)));
     let shown = match account {
         _ if is_exchanged => {
-            view! { <span class="muted">"by exchange of your token; nothing to connect"</span> }.into_any()
+            view! { <span class="muted">{t("by exchange of your token; nothing to connect")}</span> }
+                .into_any()
         }
-        None => view! { <span class="muted">"not connected"</span> }.into_any(),
+        None => view! { <span class="muted">{t("not connected")}</span> }.into_any(),
         Some(account) => {
             let again =
-                expired.then(|| view! { <Badge tone=Tone::Bad text="needs to be connected again" /> });
+                expired.then(|| view! { <Badge tone=Tone::Bad text=t("needs to be connected again") /> });
             view! {
                 <span>
-                    {account.label.unwrap_or_else(|| "connected".to_owned())}
+                    {account.label.unwrap_or_else(|| t("connected").to_owned())}
                     " "
                     <TimeAgo at=account.connected_at />
                     " "
@@ -176,13 +178,13 @@ fn row(own: OwnAccount, connect: Callback<OwnAccount>, disconnect: Callback<OwnA
             <span class="tool-name">{own.title.clone()}</span>
             <span class="muted">{own.description.clone()}</span>
         </th>
-        <td role="cell" data-label="Your account">
+        <td role="cell" data-label=t("Your account")>
             {shown}
         </td>
-        <td role="cell" data-label="Sent to">
+        <td role="cell" data-label=t("Sent to")>
             {own.hosts.join(", ")}
         </td>
-        <td role="cell" data-label="Actions">
+        <td role="cell" data-label=t("Actions")>
             {buttons}
         </td>
     }

@@ -8,6 +8,7 @@ use super::providers::tag;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
 use crate::components::{Field, FormDialog, Placement, Select, TextArea, TextInput, Toasts, word};
+use crate::language::{marked, t, tf};
 use crate::reactive::{When, condition, effect, text};
 
 /// How a credential is obtained.
@@ -18,16 +19,16 @@ const METHODS: [AccountMethod; 3] = [
 ];
 /// How a client presents its secret.
 const STYLES: [(McpClientStyle, &str); 2] = [
-    (McpClientStyle::Basic, "In the header Authorization"),
-    (McpClientStyle::Body, "In the body of the request"),
+    (McpClientStyle::Basic, marked("In the header Authorization")),
+    (McpClientStyle::Body, marked("In the body of the request")),
 ];
 
 /// How accounts are connected, as a person reads it.
-pub(super) const fn method_words(method: AccountMethod) -> &'static str {
+pub(super) fn method_words(method: AccountMethod) -> &'static str {
     match method {
-        AccountMethod::Oauth => "connected at the service (OAuth)",
-        AccountMethod::PersonalKey => "keys that persons paste",
-        AccountMethod::TokenExchange => "exchanged for the caller's own token",
+        AccountMethod::Oauth => t("connected at the service (OAuth)"),
+        AccountMethod::PersonalKey => t("keys that persons paste"),
+        AccountMethod::TokenExchange => t("exchanged for the caller's own token"),
     }
 }
 
@@ -196,7 +197,7 @@ pub(super) fn ProviderForm(
         };
         action.send(ask, move |_| {
             open.set(false);
-            toasts.done(format!("{name} is saved."));
+            toasts.done(tf!("{name} is saved.", name));
             on_saved.run(());
         });
     };
@@ -205,18 +206,23 @@ pub(super) fn ProviderForm(
     });
     let title = text(move || {
         provider.with(|provider| match provider {
-            Some(provider) => format!("Change {}", provider.name),
-            None => "New account provider".to_owned(),
+            Some(provider) => tf!("Change {name}", name = provider.name),
+            None => t("New account provider").to_owned(),
         })
     });
     let methods = Signal::stored(
         METHODS
-            .map(|method| (word(&method), format!("Accounts are {}", method_words(method))))
+            .map(|method| {
+                (
+                    word(&method),
+                    tf!("Accounts are {method}", method = method_words(method)),
+                )
+            })
             .to_vec(),
     );
     let styles = Signal::stored(
         STYLES
-            .map(|(style, text)| (word(&style), text.to_owned()))
+            .map(|(style, text)| (word(&style), t(text).to_owned()))
             .to_vec(),
     );
     let line = |id: &'static str, label: &'static str, help: &'static str, value: RwSignal<String>| {
@@ -227,11 +233,11 @@ pub(super) fn ProviderForm(
         }
     };
     view! {
-        <FormDialog open title verb="Save" action ready placement=Placement::Wide on_submit=save>
+        <FormDialog open title verb=t("Save") action ready placement=Placement::Wide on_submit=save>
             <When test=move || is_new.get()>
-                {line("provider-name", "Name", "How tools refer to it: lower-case letters, digits and -.", texts.name)}
+                {line("provider-name", t("Name"), t("How tools refer to it: lower-case letters, digits and -."), texts.name)}
             </When>
-            <Field id="provider-method" label="Accounts" guide="accounts#providers">
+            <Field id="provider-method" label=t("Accounts") guide="accounts#providers">
                 <Select
                     id="provider-method"
                     value=texts.method
@@ -240,33 +246,33 @@ pub(super) fn ProviderForm(
                 />
             </Field>
             <div class="columns">
-                <Field id="provider-title" label="Title" help="What people call the service.">
+                <Field id="provider-title" label=t("Title") help=t("What people call the service.")>
                     <TextInput id="provider-title" value=texts.title max="100" />
                 </Field>
-                <Field id="provider-description" label="Description" help="What the account is for, and where a key is made.">
+                <Field id="provider-description" label=t("Description") help=t("What the account is for, and where a key is made.")>
                     <TextInput id="provider-description" value=texts.description max="1000" />
                 </Field>
             </div>
-            <Field id="provider-hosts" label="Hosts" help="Where the credential may be sent, one a line; with its port unless that is the usual one." guide="accounts#providers">
+            <Field id="provider-hosts" label=t("Hosts") help=t("Where the credential may be sent, one a line; with its port unless that is the usual one.") guide="accounts#providers">
                 <TextArea id="provider-hosts" value=texts.hosts rows=2 mono=true />
             </Field>
             <div class="columns">
-                {line("provider-header", "Header", "What the credential is sent in. Empty: Authorization.", texts.header)}
-                {line("provider-prefix", "Prefix", "What is before it. Empty: Bearer in Authorization, else nothing.", texts.prefix)}
+                {line("provider-header", t("Header"), t("What the credential is sent in. Empty: Authorization."), texts.header)}
+                {line("provider-prefix", t("Prefix"), t("What is before it. Empty: Bearer in Authorization, else nothing."), texts.prefix)}
             </div>
             <When test=move || is_oauth.get()>
                 <div class="columns">
-                    {line("provider-issuer", "Issuer", "Its metadata says where persons sign in.", texts.issuer)}
-                    {line("provider-resource", "Resource", "The address of the API; without an issuer its metadata names one.", texts.resource)}
-                    {line("provider-authorization", "Authorization address", "Empty: as the metadata says.", texts.authorization_url)}
+                    {line("provider-issuer", t("Issuer"), t("Its metadata says where persons sign in."), texts.issuer)}
+                    {line("provider-resource", t("Resource"), t("The address of the API; without an issuer its metadata names one."), texts.resource)}
+                    {line("provider-authorization", t("Authorization address"), t("Empty: as the metadata says."), texts.authorization_url)}
                 </div>
             </When>
             <When test=move || has_client.get()>
                 <div class="columns">
-                    {line("provider-token", "Token address", "Where tokens are given out.", texts.token_url)}
-                    {line("provider-client", "Client id", "A text, ${NAME} or ${secret:NAME}. Empty with OAuth: this server registers itself.", texts.client_id)}
-                    {line("provider-secret", "Client secret", "As ${secret:NAME}. Empty: a public client.", texts.client_secret)}
-                    <Field id="provider-style" label="The secret is sent">
+                    {line("provider-token", t("Token address"), t("Where tokens are given out."), texts.token_url)}
+                    {line("provider-client", t("Client id"), t("A text, ${NAME} or ${secret:NAME}. Empty with OAuth: this server registers itself."), texts.client_id)}
+                    {line("provider-secret", t("Client secret"), t("As ${secret:NAME}. Empty: a public client."), texts.client_secret)}
+                    <Field id="provider-style" label=t("The secret is sent")>
                         <Select
                             id="provider-style"
                             value=texts.style
@@ -274,14 +280,14 @@ pub(super) fn ProviderForm(
                             on_change=move |chosen: String| texts.style.set(chosen)
                         />
                     </Field>
-                    {line("provider-scopes", "Scopes", "Separated by spaces.", texts.scopes)}
+                    {line("provider-scopes", t("Scopes"), t("Separated by spaces."), texts.scopes)}
                 </div>
             </When>
             <When test=move || is_exchange.get()>
-                {line("provider-audience", "Audience", "Whom the token is for.", texts.audience)}
+                {line("provider-audience", t("Audience"), t("Whom the token is for."), texts.audience)}
             </When>
             <When test=move || !is_new.get()>
-                <p class="note">"Another method, issuer or token address disconnects the accounts that are connected."</p>
+                <p class="note">{t("Another method, issuer or token address disconnects the accounts that are connected.")}</p>
             </When>
         </FormDialog>
     }

@@ -12,6 +12,7 @@ use crate::api::{Ask, in_project};
 use crate::components::{
     Breadcrumbs, Cells, Confirm, EmptyState, List, SectionHead, Symbol, Tags, TimeAgo, Toasts,
 };
+use crate::language::{t, tf};
 use crate::paged::{Item, Paged};
 use crate::reactive::{When, condition};
 use crate::routes::PageKind;
@@ -51,7 +52,7 @@ pub(crate) fn AccountProvidersPage() -> impl IntoView {
         let ask = Ask::delete(path).if_match(tag(&provider));
         action.send(ask, move |_| {
             removing.set(false);
-            toasts.done(format!("{} was deleted.", provider.name));
+            toasts.done(tf!("{name} was deleted.", name = provider.name));
             list.reload();
         });
     };
@@ -63,12 +64,12 @@ pub(crate) fn AccountProvidersPage() -> impl IntoView {
         view! {
             <EmptyState
                 symbol=Symbol::Person
-                title="No account providers yet"
-                text="Tools that call a service with each person's own account need to know how the accounts are connected. Add the service here, and write auth: {scheme: account, provider: NAME} in the tool."
+                title=t("No account providers yet")
+                text=t("Tools that call a service with each person's own account need to know how the accounts are connected. Add the service here, and write auth: {scheme: account, provider: NAME} in the tool.")
             >
                 <When test=move || may_manage.get()>
                     <button type="button" class="button button-primary" on:click=move |_| new(())>
-                        "Add the first provider"
+                        {t("Add the first provider")}
                     </button>
                 </When>
             </EmptyState>
@@ -77,29 +78,29 @@ pub(crate) fn AccountProvidersPage() -> impl IntoView {
     let title = Signal::derive(move || {
         chosen.with(|provider| {
             let name = provider.as_ref().map(|provider| provider.name.as_str());
-            format!("Delete {}?", name.unwrap_or_default())
+            tf!("Delete {name}?", name = name.unwrap_or_default())
         })
     });
     let here = Signal::stored(PageKind::AccountProviders.title().to_owned());
     view! {
         <Breadcrumbs project section=PageKind::Accounts here />
-        <SectionHead section=PageKind::AccountProviders text="Services at which persons have accounts. A tool that names one is called with the account of its caller.">
+        <SectionHead section=PageKind::AccountProviders text=t("Services at which persons have accounts. A tool that names one is called with the account of its caller.")>
             <When test=move || may_manage.get()>
                 <button type="button" class="button button-primary" on:click=move |_| new(())>
-                    "New provider"
+                    {t("New provider")}
                 </button>
             </When>
         </SectionHead>
-        <List list what="account providers" columns=&["Provider", "Accounts are", "Sent to", "Changed", "Actions"] cells empty />
+        <List list what=t("account providers") columns=[t("Provider"), t("Accounts are"), t("Sent to"), t("Changed"), t("Actions")] cells empty />
         <When test=move || may_revoke.get()>
-            <section class="stack" aria-label="Connected accounts">
-                <h2>"Connected accounts"</h2>
+            <section class="stack" aria-label=t("Connected accounts")>
+                <h2>{t("Connected accounts")}</h2>
                 <ConnectedAccounts project />
             </section>
         </When>
         <ProviderForm project open=editing provider=chosen on_saved=move |()| list.reload() />
-        <Confirm open=removing title verb="Delete the provider" action on_confirm=remove>
-            <p>"Every account that is connected there is deleted. Tools that name it are refused."</p>
+        <Confirm open=removing title verb=t("Delete the provider") action on_confirm=remove>
+            <p>{t("Every account that is connected there is deleted. Tools that name it are refused.")}</p>
         </Confirm>
     }
 }
@@ -122,14 +123,14 @@ fn row(
                 <button
                     type="button"
                     class="button button-small"
-                    aria-label=format!("{verb} {}", provider.name)
+                    aria-label=tf!("{verb} {name}", verb, name = provider.name)
                     on:click=move |_| act.run(whole.clone())
                 >
                     {verb}
                 </button>
             }
         };
-        view! { {button("Edit", edit)} {button("Delete", remove)} }
+        view! { {button(t("Edit"), edit)} {button(t("Delete"), remove)} }
     });
     let definition = &provider.definition;
     view! {
@@ -137,14 +138,14 @@ fn row(
             <span class="tool-name">{provider.name.clone()}</span>
             <span class="muted">{definition.title.clone()}</span>
         </th>
-        <td role="cell" data-label="Accounts are">{method_words(definition.method)}</td>
-        <td role="cell" data-label="Sent to"><Tags names=definition.hosts.clone() none="nowhere" /></td>
-        <td role="cell" data-label="Changed">
+        <td role="cell" data-label=t("Accounts are")>{method_words(definition.method)}</td>
+        <td role="cell" data-label=t("Sent to")><Tags names=definition.hosts.clone() none=t("nowhere") /></td>
+        <td role="cell" data-label=t("Changed")>
             <TimeAgo at=provider.updated_at />
-            " by "
+            {t(" by ")}
             {provider.updated_by.clone()}
         </td>
-        <td role="cell" data-label="Actions">
+        <td role="cell" data-label=t("Actions")>
             <span class="row">{buttons}</span>
         </td>
     }

@@ -11,6 +11,7 @@ use crate::components::{
     Badge, Cells, Deed, EmptyState, List, SearchBox, SectionHead, Select, Symbol, TimeAgo, TimeRange,
     TimeRangePicker, Tone,
 };
+use crate::language::{marked, t, tf};
 use crate::paged::{Item, Paged};
 use crate::reactive::text_memo;
 use crate::routes::{Page, PageKind};
@@ -18,9 +19,9 @@ use crate::session::Session;
 use crate::url::{UrlParam, project_in_path};
 
 const CHOICES: [(&str, &str); 3] = [
-    ("", "All alerts"),
-    ("false", "Unacknowledged"),
-    ("true", "Acknowledged"),
+    ("", marked("All alerts")),
+    ("false", marked("Unacknowledged")),
+    ("true", marked("Acknowledged")),
 ];
 
 /// All alerts, newest first.
@@ -55,9 +56,9 @@ pub(crate) fn AlertsPage() -> impl IntoView {
         Some(row(alert, places, acknowledge))
     });
     let bulk = Deed {
-        verb: "Acknowledge",
+        verb: t("Acknowledge"),
         one: "alert",
-        means: "They are marked as seen, with your name.",
+        means: t("They are marked as seen, with your name."),
         of: Arc::new(|item: &Item| {
             let alert = item.read::<Alert>()?;
             alert
@@ -71,7 +72,7 @@ pub(crate) fn AlertsPage() -> impl IntoView {
         }),
     };
     let rules = AlertRule::ALL.map(|rule| (rule.as_str().to_owned(), words_of(rule)));
-    let rules = [(String::new(), "Every pattern".to_owned())]
+    let rules = [(String::new(), t("Every pattern").to_owned())]
         .into_iter()
         .chain(rules);
     let rules = Signal::stored(rules.collect::<Vec<_>>());
@@ -79,28 +80,28 @@ pub(crate) fn AlertsPage() -> impl IntoView {
         view! {
             <EmptyState
                 symbol=Symbol::Bell
-                title="Nothing suspicious"
-                text="Repeated attempts to get more groups, bursts of calls in wrong states, a key used from many addresses: such patterns appear here."
+                title=t("Nothing suspicious")
+                text=t("Repeated attempts to get more groups, bursts of calls in wrong states, a key used from many addresses: such patterns appear here.")
             />
         }
     };
     let options = Signal::stored(
         CHOICES
-            .map(|(key, text)| (key.to_owned(), text.to_owned()))
+            .map(|(key, text)| (key.to_owned(), t(text).to_owned()))
             .to_vec(),
     );
     view! {
-        <SectionHead section=PageKind::Alerts text="Suspicious patterns in the record. The settings say when an alert is raised.">
+        <SectionHead section=PageKind::Alerts text=t("Suspicious patterns in the record. The settings say when an alert is raised.")>
             <a class="button" href=move || Page::of_project(project.get(), PageKind::Settings).path()>
-                "Thresholds"
+                {t("Thresholds")}
             </a>
         </SectionHead>
         <div class="filters">
-            <SearchBox param=q name="Search alerts" placeholder="Search by message or caller" />
-            <Select id="alert-rule" name="Pattern" value=rule.signal() options=rules on_change=move |key: String| rule.push(&key) />
+            <SearchBox param=q name=t("Search alerts") placeholder=t("Search by message or caller") />
+            <Select id="alert-rule" name=t("Pattern") value=rule.signal() options=rules on_change=move |key: String| rule.push(&key) />
             <Select
                 id="alert-acknowledged"
-                name="Which alerts"
+                name=t("Which alerts")
                 value=acknowledged.signal()
                 options
                 on_change=move |key: String| acknowledged.push(&key)
@@ -108,19 +109,19 @@ pub(crate) fn AlertsPage() -> impl IntoView {
             <TimeRangePicker range />
         </div>
         {action.outcome()}
-        <List list bulk what="alerts" columns=&["When", "Pattern", "Message", "Links", "Status"] cells empty />
+        <List list bulk what=t("alerts") columns=[t("When"), t("Pattern"), t("Message"), t("Links"), t("Status")] cells empty />
     }
 }
 
 /// A rule in words.
 fn words_of(rule: AlertRule) -> String {
     let words = match rule {
-        AlertRule::EscalationAttempts => "Asked for groups that were not granted",
-        AlertRule::FirstGroupUse => "First use of a group",
-        AlertRule::InvalidTransitions => "Calls of tools that are closed in the state",
-        AlertRule::CallsAfterWideGrant => "Many calls after a grant of *",
-        AlertRule::KeyAddresses => "One key from many addresses",
-        AlertRule::RefusedCredentials => "Many refused credentials",
+        AlertRule::EscalationAttempts => t("Asked for groups that were not granted"),
+        AlertRule::FirstGroupUse => t("First use of a group"),
+        AlertRule::InvalidTransitions => t("Calls of tools that are closed in the state"),
+        AlertRule::CallsAfterWideGrant => t("Many calls after a grant of *"),
+        AlertRule::KeyAddresses => t("One key from many addresses"),
+        AlertRule::RefusedCredentials => t("Many refused credentials"),
     };
     words.to_owned()
 }
@@ -156,9 +157,9 @@ impl Places {
 
 fn row(alert: Alert, places: Places, acknowledge: Callback<String>) -> AnyView {
     let links: Vec<_> = [
-        ("Record", places.record),
-        ("Calls", places.records),
-        ("Caller", places.caller),
+        (t("Record"), places.record),
+        (t("Calls"), places.records),
+        (t("Caller"), places.caller),
     ]
     .into_iter()
     .filter_map(|(text, href)| Some((text, href?)))
@@ -170,39 +171,43 @@ fn row(alert: Alert, places: Places, acknowledge: Callback<String>) -> AnyView {
         .unwrap_or_else(|| alert.subject.clone());
     let id = alert.id.to_string();
     let status = match alert.acknowledged_by {
-        Some(by) => view! { <span class="muted">"Acknowledged by " {by}</span> }.into_any(),
+        Some(by) => view! { <span class="muted">{t("Acknowledged by ")} {by}</span> }.into_any(),
         None => view! {
             <button type="button" class="button button-small" on:click=move |_| acknowledge.run(id.clone())>
-                "Acknowledge"
+                {t("Acknowledge")}
             </button>
         }
         .into_any(),
     };
     let delivery = match alert.delivery {
         AlertDelivery::None => None,
-        AlertDelivery::Delivered => Some(view! { <Badge tone=Tone::Good text="sent" /> }),
-        AlertDelivery::Pending => Some(view! { <Badge tone=Tone::Note text="sending" /> }),
-        AlertDelivery::Failed => Some(view! { <Badge tone=Tone::Bad text="not delivered" /> }),
+        AlertDelivery::Delivered => Some(view! { <Badge tone=Tone::Good text=t("sent") /> }),
+        AlertDelivery::Pending => Some(view! { <Badge tone=Tone::Note text=t("sending") /> }),
+        AlertDelivery::Failed => Some(view! { <Badge tone=Tone::Bad text=t("not delivered") /> }),
     };
     let error = alert
         .last_error
         .filter(|_| alert.delivery != AlertDelivery::Delivered)
         .map(|error| {
-            let text = format!("Webhook, attempt {}: {error}", alert.attempts);
+            let text = tf!(
+                "Webhook, attempt {attempts}: {error}",
+                attempts = alert.attempts,
+                error
+            );
             view! { <span class="cell-end muted">{text}</span> }
         });
     view! {
         <th scope="row" role="rowheader">
             <TimeAgo at=alert.at />
         </th>
-        <td role="cell" data-label="Pattern">{words_of(alert.rule)}</td>
-        <td role="cell" data-label="Message">{alert.message}</td>
-        <td role="cell" data-label="Links">
-            <span class="row" role="group" aria-label=format!("Links of the alert about {who}")>
+        <td role="cell" data-label=t("Pattern")>{words_of(alert.rule)}</td>
+        <td role="cell" data-label=t("Message")>{alert.message}</td>
+        <td role="cell" data-label=t("Links")>
+            <span class="row" role="group" aria-label=tf!("Links of the alert about {who}", who)>
                 {links}
             </span>
         </td>
-        <td role="cell" data-label="Status">
+        <td role="cell" data-label=t("Status")>
             <span class="row">{status} {delivery}</span>
             {error}
         </td>

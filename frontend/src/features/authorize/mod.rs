@@ -9,21 +9,25 @@ use crate::action::Action;
 use crate::api::{Ask, Body, with_query};
 use crate::browser;
 use crate::components::{EmptyState, Field, PageHeading, Select, Skeleton, Symbol, fact, facts};
+use crate::language::{marked, t, tf};
 use crate::loaded::Loaded;
 use crate::reactive::{When, condition, effect, part};
 use crate::session::Session;
 
 /// Life times to choose from, in seconds.
 const LIVES: [(&str, &str); 4] = [
-    ("", "Until it is revoked"),
-    ("86400", "1 day"),
-    ("2592000", "30 days"),
-    ("31536000", "1 year"),
+    ("", marked("Until it is revoked")),
+    ("86400", marked("1 day")),
+    ("2592000", marked("30 days")),
+    ("31536000", marked("1 year")),
 ];
 /// How the groups are limited.
 const LIMITS: [(&str, &str); 2] = [
-    ("chosen", "Only the groups that are checked"),
-    ("held", "Every group that I hold, also those that I get later"),
+    ("chosen", marked("Only the groups that are checked")),
+    (
+        "held",
+        marked("Every group that I hold, also those that I get later"),
+    ),
 ];
 
 /// The page.
@@ -51,12 +55,12 @@ pub(crate) fn AuthorizePage() -> impl IntoView {
     if !has_request {
         return view! {
             <div class="page-head">
-                <PageHeading text="Connect a client" />
+                <PageHeading text=t("Connect a client") />
             </div>
             <EmptyState
                 symbol=Symbol::Plug
-                title="No client asks for anything"
-                text="Add the address of a project's MCP endpoint to your client. The client leads you here."
+                title=t("No client asks for anything")
+                text=t("Add the address of a project's MCP endpoint to your client. The client leads you here.")
             />
         }
         .into_any();
@@ -65,8 +69,8 @@ pub(crate) fn AuthorizePage() -> impl IntoView {
         {consent.problem()}
         {part(move || match (consent.read::<Consent>(), consent.error.get()) {
             (Some(Consent { offer: Some(offer), .. }), _) => view! { <Question offer request /> }.into_any(),
-            (None, Some(_)) => view! { <PageHeading text="The client cannot be connected" /> }.into_any(),
-            _ => view! { <Skeleton what="what the client asks for" rows=4 /> }.into_any(),
+            (None, Some(_)) => view! { <PageHeading text=t("The client cannot be connected") /> }.into_any(),
+            _ => view! { <Skeleton what=t("what the client asks for") rows=4 /> }.into_any(),
         })}
     }
     .into_any()
@@ -107,22 +111,22 @@ fn Question(
             }
         });
     };
-    let options = |all: &[(&str, &str)]| {
+    let options = |all: &[(&str, &'static str)]| {
         let all = all
             .iter()
-            .map(|(key, text)| ((*key).to_owned(), (*text).to_owned()));
+            .map(|(key, text)| ((*key).to_owned(), t(text).to_owned()));
         Signal::stored(all.collect::<Vec<_>>())
     };
     let (limits, lives) = (options(&LIMITS), options(&LIVES));
     let me = session.me().map(|me| me.name).unwrap_or_default();
     let origin = match offer.client_host {
-        Some(host) => format!("It is known by the address of its metadata at {host}."),
+        Some(host) => tf!("It is known by the address of its metadata at {host}.", host),
         None => {
-            "It registered itself: its name is what it says, and nothing about it is verified.".to_owned()
+            t("It registered itself: its name is what it says, and nothing about it is verified.").to_owned()
         }
     };
     let answered = match offer.redirect_is_local {
-        true => format!("{}: a program on this computer", offer.redirect_host),
+        true => tf!("{host}: a program on this computer", host = offer.redirect_host),
         false => offer.redirect_host,
     };
     let groups = offer.groups;
@@ -131,20 +135,20 @@ fn Question(
     view! {
         <div class="page-head">
             <div>
-                <PageHeading text=format!("Connect {}?", offer.client_name) />
+                <PageHeading text=tf!("Connect {client}?", client = offer.client_name) />
                 <p class="muted">
-                    "It will call tools for you, as far as you may call them. Allow it only if you have just started this yourself."
+                    {t("It will call tools for you, as far as you may call them. Allow it only if you have just started this yourself.")}
                 </p>
             </div>
         </div>
         <div class="stack-small">
             {facts(
                 vec![
-                    fact("Client", offer.client_name.clone()),
-                    fact("Origin", origin),
-                    fact("Answered at", answered),
-                    fact("Project", format!("{} ({})", offer.project_name, offer.project_id)),
-                    fact("You", me),
+                    fact(t("Client"), offer.client_name.clone()),
+                    fact(t("Origin"), origin),
+                    fact(t("Answered at"), answered),
+                    fact(t("Project"), format!("{} ({})", offer.project_name, offer.project_id)),
+                    fact(t("You"), me),
                 ],
             )}
             <form
@@ -154,7 +158,7 @@ fn Question(
                     decide(true);
                 }
             >
-                <Field id="consent-limit" label="Groups" help="What the client may ask for. You can change it later under Connections.">
+                <Field id="consent-limit" label=t("Groups") help=t("What the client may ask for. You can change it later under Connections.")>
                     <Select
                         id="consent-limit"
                         value=limit
@@ -165,7 +169,7 @@ fn Question(
                 <When test=move || is_chosen.get()>
                     <fieldset class="stack-small">
                         <legend class="muted">
-                            {if has_groups { "The groups that you hold" } else { "You hold no groups: the client can call nothing yet." }}
+                            {if has_groups { t("The groups that you hold") } else { t("You hold no groups: the client can call nothing yet.") }}
                         </legend>
                         {boxes
                             .with_value(|groups| {
@@ -173,7 +177,7 @@ fn Question(
                             })}
                     </fieldset>
                 </When>
-                <Field id="consent-life" label="Ends">
+                <Field id="consent-life" label=t("Ends")>
                     <Select
                         id="consent-life"
                         value=life
@@ -184,7 +188,7 @@ fn Question(
                 {action.outcome()}
                 <div class="row">
                     <button type="submit" class="button button-primary" disabled=move || action.busy.get()>
-                        "Allow"
+                        {t("Allow")}
                     </button>
                     <button
                         type="button"
@@ -192,7 +196,7 @@ fn Question(
                         disabled=move || action.busy.get()
                         on:click=move |_| decide(false)
                     >
-                        "Refuse"
+                        {t("Refuse")}
                     </button>
                 </div>
             </form>
@@ -202,7 +206,7 @@ fn Question(
 
 fn group_box(group: String, checked: RwSignal<BTreeSet<String>>) -> AnyView {
     let label = match group.as_str() {
-        "*" => "* (every group, also later ones)".to_owned(),
+        "*" => t("* (every group, also later ones)").to_owned(),
         name => name.to_owned(),
     };
     let name = group.clone();

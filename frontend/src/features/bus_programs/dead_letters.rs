@@ -11,6 +11,7 @@ use crate::components::{
     Breadcrumbs, Cells, CodeBlock, Confirm, Dialog, EmptyState, List, Placement, SectionHead, Symbol,
     TimeAgo, Toasts, fact, facts,
 };
+use crate::language::{t, tf};
 use crate::paged::{Item, Paged};
 use crate::reactive::{condition, part};
 use crate::routes::PageKind;
@@ -39,7 +40,7 @@ pub(crate) fn DeadLettersPage() -> impl IntoView {
         let ask = Ask::post(format!("{}/retry", path(id)), Body::json(&object(Vec::new())));
         sending.send(ask, move |_| {
             looking.set(false);
-            toasts.done("The message was sent again, as a call of yours.".to_owned());
+            toasts.done(t("The message was sent again, as a call of yours."));
             list.reload();
         });
     };
@@ -54,7 +55,7 @@ pub(crate) fn DeadLettersPage() -> impl IntoView {
         };
         removing.send(Ask::delete(path(id)), move |_| {
             dropping.set(false);
-            toasts.done("The message was dropped.".to_owned());
+            toasts.done(t("The message was dropped."));
             list.reload();
         });
     };
@@ -63,17 +64,17 @@ pub(crate) fn DeadLettersPage() -> impl IntoView {
         view! {
             <EmptyState
                 symbol=Symbol::Check
-                title="No dead letters"
-                text="Every message for this project was executed or answered. A message that can be neither is kept here for 7 days."
+                title=t("No dead letters")
+                text=t("Every message for this project was executed or answered. A message that can be neither is kept here for 7 days.")
             />
         }
     };
     let here = Signal::stored(PageKind::DeadLetters.title().to_owned());
     view! {
         <Breadcrumbs project section=PageKind::BusPrograms here />
-        <SectionHead section=PageKind::DeadLetters text="Messages for this project on the message bus that were neither executed nor answered. They are kept for 7 days." />
-        <List list what="dead letters" columns=&["Message", "Why", "Given up", "Deliveries"] cells empty />
-        <Dialog open=looking title="Dead letter" placement=Placement::Drawer>
+        <SectionHead section=PageKind::DeadLetters text=t("Messages for this project on the message bus that were neither executed nor answered. They are kept for 7 days.") />
+        <List list what=t("dead letters") columns=[t("Message"), t("Why"), t("Given up"), t("Deliveries")] cells empty />
+        <Dialog open=looking title=t("Dead letter") placement=Placement::Drawer>
             <div class="dialog-body">
                 {part(move || {
                     let letter = chosen.get();
@@ -87,7 +88,7 @@ pub(crate) fn DeadLettersPage() -> impl IntoView {
                     let id = chosen.with(|letter| letter.as_ref().map(|letter| letter.id)).unwrap_or_default();
                     view! {
                         <p class="muted">
-                            "Sent again, it is a call of yours: your groups decide about it, and the record names you."
+                            {t("Sent again, it is a call of yours: your groups decide about it, and the record names you.")}
                         </p>
                         <div class="row">
                             <button
@@ -96,10 +97,10 @@ pub(crate) fn DeadLettersPage() -> impl IntoView {
                                 disabled=move || sending.busy.get()
                                 on:click=move |_| retry(id)
                             >
-                                "Send again"
+                                {t("Send again")}
                             </button>
                             <button type="button" class="button" on:click=move |_| ask_to_drop(())>
-                                "Drop"
+                                {t("Drop")}
                             </button>
                         </div>
                     }
@@ -107,8 +108,8 @@ pub(crate) fn DeadLettersPage() -> impl IntoView {
                 })}
             </div>
         </Dialog>
-        <Confirm open=dropping title="Drop the message?" verb="Drop the message" action=removing on_confirm=remove>
-            <p>"It is deleted and never executed. The sender is not informed."</p>
+        <Confirm open=dropping title=t("Drop the message?") verb=t("Drop the message") action=removing on_confirm=remove>
+            <p>{t("It is deleted and never executed. The sender is not informed.")}</p>
         </Confirm>
     }
 }
@@ -118,7 +119,7 @@ fn row(letter: DeadLetter, look: Callback<DeadLetter>) -> AnyView {
     let name = letter
         .tool_call_id
         .clone()
-        .unwrap_or_else(|| format!("number {}", letter.id));
+        .unwrap_or_else(|| tf!("number {id}", id = letter.id));
     view! {
         <th scope="row" role="rowheader">
             <button
@@ -131,9 +132,9 @@ fn row(letter: DeadLetter, look: Callback<DeadLetter>) -> AnyView {
             </button>
             <code class="muted break">{letter.subject}</code>
         </th>
-        <td role="cell" data-label="Why"><span class="break">{letter.reason}</span></td>
-        <td role="cell" data-label="Given up"><TimeAgo at=letter.at /></td>
-        <td role="cell" data-label="Deliveries">{letter.deliveries.to_string()}</td>
+        <td role="cell" data-label=t("Why")><span class="break">{letter.reason}</span></td>
+        <td role="cell" data-label=t("Given up")><TimeAgo at=letter.at /></td>
+        <td role="cell" data-label=t("Deliveries")>{letter.deliveries.to_string()}</td>
     }
     .into_any()
 }
@@ -141,28 +142,28 @@ fn row(letter: DeadLetter, look: Callback<DeadLetter>) -> AnyView {
 fn content(letter: &DeadLetter) -> AnyView {
     let mut lines = vec![
         fact(
-            "Why",
+            t("Why"),
             view! { <span class="break">{letter.reason.clone()}</span> },
         ),
-        fact("Given up", view! { <TimeAgo at=letter.at /> }),
-        fact("Delivered", counted(letter.deliveries, "time")),
+        fact(t("Given up"), view! { <TimeAgo at=letter.at /> }),
+        fact(t("Delivered"), counted(letter.deliveries, "time")),
         fact(
-            "Subject",
+            t("Subject"),
             view! { <code class="break">{letter.subject.clone()}</code> },
         ),
     ];
-    let said = [("Call", &letter.tool_call_id), ("Agent", &letter.agent_id)];
+    let said = [(t("Call"), &letter.tool_call_id), (t("Agent"), &letter.agent_id)];
     lines.extend(said.into_iter().filter_map(|(name, said)| {
         let said = said.clone()?;
         Some(fact(
             name,
-            view! { <code class="break">{said}</code> " (as the message says)" },
+            view! { <code class="break">{said}</code> {t(" (as the message says)")} },
         ))
     }));
-    lines.push(fact("Payload", counted(letter.size, "byte")));
+    lines.push(fact(t("Payload"), counted(letter.size, "byte")));
     let payload = match letter.payload.clone() {
-        Some(text) => view! { <CodeBlock caption="Payload" text /> }.into_any(),
-        None => view! { <p class="note">"The payload is shown to auditors only."</p> }.into_any(),
+        Some(text) => view! { <CodeBlock caption=t("Payload") text /> }.into_any(),
+        None => view! { <p class="note">{t("The payload is shown to auditors only.")}</p> }.into_any(),
     };
     view! { {facts(lines)} {payload} }.into_any()
 }

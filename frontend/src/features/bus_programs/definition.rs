@@ -8,6 +8,7 @@ use super::service_form::ServiceForm;
 use crate::action::Action;
 use crate::api::{ApiError, Ask, Body, in_project};
 use crate::components::{Breadcrumbs, Confirm, Field, PageHeading, SectionHead, Tags, TextInput, Toasts};
+use crate::language::{t, tf};
 use crate::loaded::Loaded;
 use crate::reactive::{When, condition, effect, part, text};
 use crate::routes::{Page, PageKind};
@@ -45,22 +46,22 @@ pub(crate) fn NewServicePage() -> impl IntoView {
         let project = project.get_untracked();
         let ask = Ask::put(path(&project, &id), Body::json(&form.definition()));
         action.send(ask, move |_| {
-            toasts.done(format!("{id} is stored. Upload its tools next."));
+            toasts.done(tf!("{id} is stored. Upload its tools next.", id));
             navigator.go(&Page::bus_program(project, id).path());
         });
     };
     let is_taken = condition(move || failed_for(action, ErrorCode::PreconditionRequired));
     let taken = Signal::derive(move || {
-        is_taken
-            .get()
-            .then(|| "There is a service of this id; open it from the page Services to change it.".to_owned())
+        is_taken.get().then(|| {
+            t("There is a service of this id; open it from the page Services to change it.").to_owned()
+        })
     });
     let here = Signal::stored(PageKind::NewService.title().to_owned());
     view! {
         <Breadcrumbs project section=PageKind::BusPrograms here />
-        <SectionHead section=PageKind::NewService text="A program behind the message bus that executes tools: where it reads requests, where it answers, and what its tools say to it." />
-        <form class="panel stack" aria-label="New tool service" on:submit=save>
-            <Field id="service-id" label="Id" help="How its tools refer to it (service: ...). It cannot be changed later." error=taken>
+        <SectionHead section=PageKind::NewService text=t("A program behind the message bus that executes tools: where it reads requests, where it answers, and what its tools say to it.") />
+        <form class="panel stack" aria-label=t("New tool service") on:submit=save>
+            <Field id="service-id" label=t("Id") help=t("How its tools refer to it (service: ...). It cannot be changed later.") error=taken>
                 <TextInput id="service-id" value=id mono=true max="128" placeholder="joke-service" />
             </Field>
             {form.view(action)}
@@ -71,7 +72,7 @@ pub(crate) fn NewServicePage() -> impl IntoView {
                     class="button button-primary"
                     disabled=move || action.busy.get() || id.with(|id| id.trim().is_empty())
                 >
-                    "Create the service"
+                    {t("Create the service")}
                 </button>
             </div>
         </form>
@@ -103,14 +104,16 @@ pub(crate) fn ServiceDefinitionPage() -> impl IntoView {
         let ask = Ask::delete(path(&project.get_untracked(), &id)).if_match(tag.get_value());
         removal.send(ask, move |_| {
             removing.set(false);
-            toasts.done(format!("{id} was deleted."));
+            toasts.done(tf!("{name} was deleted.", name = id));
             navigator.go(&Page::of_project(project.get_untracked(), PageKind::BusPrograms).path());
         });
     };
     let used_by = move || {
         let tools = service.with(|service| service.as_ref().map(|service| service.tools.clone()));
         tools
-            .map(|names| view! { <p class="row">"Tools that use it: " <Tags names none="none" /></p> })
+            .map(
+                |names| view! { <p class="row">{t("Tools that use it: ")} <Tags names none=t("none") /></p> },
+            )
             .into_any()
     };
     let edit = move || {
@@ -125,30 +128,30 @@ pub(crate) fn ServiceDefinitionPage() -> impl IntoView {
         <div class="page-head">
             <div>
                 <PageHeading text=id />
-                <p class="muted">"The definition of the tool service. A change counts for the next call of its tools."</p>
+                <p class="muted">{t("The definition of the tool service. A change counts for the next call of its tools.")}</p>
             </div>
             <div class="page-actions">
                 <a class="button" href=move || Page::bus_program(project.get(), id.get()).path()>
-                    "Processes and queue"
+                    {t("Processes and queue")}
                 </a>
                 <When test=move || may_edit.get() && is_there.get()>
                     <button type="button" class="button" on:click=ask_removal>
-                        "Delete"
+                        {t("Delete")}
                     </button>
                 </When>
             </div>
         </div>
-        {loaded.placeholder("the definition")}
+        {loaded.placeholder(t("the definition"))}
         {part(used_by)}
         {part(edit)}
         <Confirm
             open=removing
-            title=text(move || format!("Delete {}?", id.get()))
-            verb="Delete the service"
+            title=text(move || tf!("Delete {name}?", name = id.get()))
+            verb=t("Delete the service")
             action=removal
             on_confirm=remove
         >
-            <p>"A service that tools use is not deleted. A program that announces it again brings it back."</p>
+            <p>{t("A service that tools use is not deleted. A program that announces it again brings it back.")}</p>
         </Confirm>
     }
 }
@@ -183,29 +186,29 @@ fn Edit(
         let ask = Ask::put(path, Body::json(&form.definition())).if_match(tag.get_value());
         action.send(ask, move |answer| {
             tag.set_value(answer.etag);
-            toasts.done(format!(
-                "{} is stored. It counts for the next call.",
-                id.get_value()
+            toasts.done(tf!(
+                "{id} is stored. It counts for the next call.",
+                id = id.get_value()
             ));
         });
     };
     let is_stale = condition(move || failed_for(action, ErrorCode::PreconditionFailed));
     view! {
-        <form class="panel" aria-label="Definition" on:submit=save>
+        <form class="panel" aria-label=t("Definition") on:submit=save>
             <fieldset class="stack" disabled=move || !may_edit.get()>
                 {form.view(action)}
                 {action.outcome()}
                 <When test=move || is_stale.get()>
                     <div>
                         <button type="button" class="button" on:click=move |_| on_stale.run(())>
-                            "Show what is stored now"
+                            {t("Show what is stored now")}
                         </button>
                     </div>
                 </When>
                 <When test=move || may_edit.get()>
                     <div class="row">
                         <button type="submit" class="button button-primary" disabled=move || action.busy.get()>
-                            "Save"
+                            {t("Save")}
                         </button>
                     </div>
                 </When>

@@ -7,6 +7,7 @@ use super::words::{kind_name, needs, page_of, presence};
 use crate::api::in_project;
 use crate::components::{EmptyState, SectionHead, Symbol, Tags, TimeAgo, table};
 use crate::features::mcp_servers::follow;
+use crate::language::t;
 use crate::loaded::Loaded;
 use crate::reactive::{When, condition, part};
 use crate::routes::{Page, PageKind};
@@ -70,38 +71,38 @@ pub(crate) fn BusProgramsPage() -> impl IntoView {
                     <a class="tool-name" data-row="" href=href>{name}</a>
                     <span class="muted tool-description">{kind_name(kind)}</span>
                 </th>
-                <td role="cell" data-label="Processes">{show(presence)}</td>
-                <td role="cell" data-label="Tools">
-                    {show(|program| view! { <Tags names=program.tools.clone() none="none" /> }.into_any())}
+                <td role="cell" data-label=t("Processes")>{show(presence)}</td>
+                <td role="cell" data-label=t("Tools")>
+                    {show(|program| view! { <Tags names=program.tools.clone() none=t("none") /> }.into_any())}
                 </td>
-                <td role="cell" data-label="To decide">{show(needs)}</td>
+                <td role="cell" data-label=t("To decide")>{show(needs)}</td>
             </tr>
         }
     };
     view! {
-        <SectionHead section=PageKind::BusPrograms text="Tool services and workers on the message bus. Their tools are called through the gateway, by the same rules as any other tool.">
+        <SectionHead section=PageKind::BusPrograms text=t("Tool services and workers on the message bus. Their tools are called through the gateway, by the same rules as any other tool.")>
             <a class="button" href=move || Page::of_project(project.get(), PageKind::DeadLetters).path()>
-                "Dead letters"
+                {t("Dead letters")}
             </a>
             <When test=move || may_edit.get()>
                 <a class="button button-primary" href=move || Page::of_project(project.get(), PageKind::NewService).path()>
-                    "New service"
+                    {t("New service")}
                 </a>
             </When>
         </SectionHead>
-        {loaded.placeholder("the services")}
+        {loaded.placeholder(t("the services"))}
         {part(move || bus.get().map(note).into_any())}
         <When test=move || is_empty.get()>
             <EmptyState
                 symbol=Symbol::Plug
-                title="No services or workers yet"
-                text="Define a tool service and upload its tools, or start a program that announces itself: its tools arrive here, disabled."
+                title=t("No services or workers yet")
+                text=t("Define a tool service and upload its tools, or start a program that announces itself: its tools arrive here, disabled.")
             />
         </When>
         <When test=move || has_rows.get()>
             {table(
-                "Services and workers",
-                &["Program", "Processes", "Tools", "To decide"],
+                t("Services and workers"),
+                &[t("Program"), t("Processes"), t("Tools"), t("To decide")],
                 view! { <For each=move || keys.get() key=Clone::clone children=row /> },
             )}
         </When>
@@ -113,9 +114,11 @@ pub(crate) fn BusProgramsPage() -> impl IntoView {
 fn note(bus: BusState) -> AnyView {
     let text = match bus {
         BusState::Connected => return ().into_any(),
-        BusState::None => "This server is connected to no message bus. The operator sets TOOLGATE_NATS_URL.",
+        BusState::None => {
+            t("This server is connected to no message bus. The operator sets TOOLGATE_NATS_URL.")
+        }
         BusState::Disconnected => {
-            "This server has no connection to the message bus now. It reconnects by itself."
+            t("This server has no connection to the message bus now. It reconnects by itself.")
         }
     };
     view! { <p class="note">{text}</p> }.into_any()
@@ -138,8 +141,8 @@ fn refusals(refused: &[RefusedAnnouncement]) -> AnyView {
         })
         .collect();
     view! {
-        <section class="panel stack" aria-label="Refused announcements">
-            <h2>"Refused announcements"</h2>
+        <section class="panel stack" aria-label=t("Refused announcements")>
+            <h2>{t("Refused announcements")}</h2>
             <ul>{lines}</ul>
         </section>
     }

@@ -11,6 +11,7 @@ use crate::api::{Ask, Body, in_project, object, with_query};
 use crate::components::{Badge, Breadcrumbs, Diff, PageHeading, TimeAgo, Toasts, Tone, fact, facts, table};
 use crate::features::imports::Next;
 use crate::features::mcp_servers::follow;
+use crate::language::{t, tf};
 use crate::loaded::Loaded;
 use crate::reactive::{When, condition, part};
 use crate::routes::{Page, PageKind};
@@ -77,37 +78,37 @@ pub(crate) fn BusProgramPage() -> impl IntoView {
             <When test=move || has_definition.get()>
                 <div class="page-actions">
                     <a class="button" href=move || Page::service_definition(project.get(), name.get()).path()>
-                        "Definition"
+                        {t("Definition")}
                     </a>
                 </div>
             </When>
         </div>
-        {loaded.placeholder("the program")}
+        {loaded.placeholder(t("the program"))}
         <When test=move || is_there.get()>
             <div class="stack">
                 <div class="columns import-about">
-                    <section class="panel" aria-label="Now">
-                        <h2>"Now"</h2>
+                    <section class="panel" aria-label=t("Now")>
+                        <h2>{t("Now")}</h2>
                         {show(now)}
                     </section>
-                    <section class="panel" aria-label="Announced">
-                        <h2>"Announced"</h2>
+                    <section class="panel" aria-label=t("Announced")>
+                        <h2>{t("Announced")}</h2>
                         {show(said)}
                     </section>
                 </div>
                 <When test=move || waits.get()>
                     <Waiting project name announced may_edit on_done=move |()| loaded.reload() />
                 </When>
-                <section class="stack" aria-label="Processes">
-                    <h2>"Processes"</h2>
+                <section class="stack" aria-label=t("Processes")>
+                    <h2>{t("Processes")}</h2>
                     {show(|_, status| processes(&status.program.instances))}
                 </section>
-                <section class="stack" aria-label="Tools">
-                    <h2>"Tools"</h2>
+                <section class="stack" aria-label=t("Tools")>
+                    <h2>{t("Tools")}</h2>
                     {show(tool_list)}
                     <When test=move || may_edit.get() && has_disabled.get()>
                         <details class="settings-more">
-                            <summary>"Enable disabled tools, and try them"</summary>
+                            <summary>{t("Enable disabled tools, and try them")}</summary>
                             <div class="stack">
                                 <Next project tools on_changed=move |()| loaded.reload() />
                             </div>
@@ -115,8 +116,8 @@ pub(crate) fn BusProgramPage() -> impl IntoView {
                     </When>
                 </section>
                 <When test=move || may_audit.get()>
-                    <section class="stack" aria-label="Latest failures">
-                        <h2>"Latest failures"</h2>
+                    <section class="stack" aria-label=t("Latest failures")>
+                        <h2>{t("Latest failures")}</h2>
                         {show(failures)}
                     </section>
                 </When>
@@ -130,11 +131,15 @@ fn now(_: &str, status: &BusProgramStatus) -> AnyView {
     let program = &status.program;
     let count = u32::try_from(program.tools.len()).unwrap_or(u32::MAX);
     facts(vec![
-        fact("Processes", presence(program)),
-        fact("Queue", queue(&status.queue)),
+        fact(t("Processes"), presence(program)),
+        fact(t("Queue"), queue(&status.queue)),
         fact(
-            "Tools",
-            format!("{}, {} disabled", counted(count, "tool"), program.disabled),
+            t("Tools"),
+            tf!(
+                "{tools}, {disabled} disabled",
+                tools = counted(count, "tool"),
+                disabled = program.disabled
+            ),
         ),
     ])
 }
@@ -143,11 +148,11 @@ fn now(_: &str, status: &BusProgramStatus) -> AnyView {
 fn queue(queue: &QueueStatus) -> AnyView {
     match queue {
         QueueStatus::NotKept => {
-            "not kept: the bus delivers requests to processes that listen, and keeps none".into_any()
+            t("not kept: the bus delivers requests to processes that listen, and keeps none").into_any()
         }
-        QueueStatus::Empty => "nothing was sent yet".into_any(),
+        QueueStatus::Empty => t("nothing was sent yet").into_any(),
         QueueStatus::Unknown { reason } => {
-            view! { <span class="break">"not known: " {reason.clone()}</span> }.into_any()
+            view! { <span class="break">{t("not known: ")} {reason.clone()}</span> }.into_any()
         }
         QueueStatus::Kept {
             subject,
@@ -156,14 +161,15 @@ fn queue(queue: &QueueStatus) -> AnyView {
             redelivered,
         } => {
             let waiting = match waiting {
-                Some(count) => format!("{count} waiting"),
-                None => "not read yet by any process".to_owned(),
+                Some(count) => tf!("{count} waiting", count),
+                None => t("not read yet by any process").to_owned(),
             };
-            let repeated = (*redelivered > 0)
-                .then(|| view! { <Badge tone=Tone::Note text=format!("{redelivered} delivered again") /> });
+            let repeated = (*redelivered > 0).then(
+                || view! { <Badge tone=Tone::Note text=tf!("{redelivered} delivered again", redelivered) /> },
+            );
             view! {
                 <span class="stack-small">
-                    <span class="row">{format!("{waiting}, {in_progress} in progress")} {repeated}</span>
+                    <span class="row">{tf!("{waiting}, {in_progress} in progress", waiting, in_progress)} {repeated}</span>
                     <code class="muted break">{subject.clone()}</code>
                 </span>
             }
@@ -175,14 +181,15 @@ fn queue(queue: &QueueStatus) -> AnyView {
 /// What it announced last.
 fn said(project: &str, status: &BusProgramStatus) -> AnyView {
     let Some(announced) = &status.program.announced else {
-        return view! { <p class="muted">"It announced nothing: its tools were uploaded."</p> }.into_any();
+        return view! { <p class="muted">{t("It announced nothing: its tools were uploaded.")}</p> }
+            .into_any();
     };
     let inbox = Page::of_project(project.to_owned(), PageKind::Quarantine).path();
     let import = Page::import(project.to_owned(), announced.import.clone()).path();
     let waiting = match announced.waiting {
-        0 => "none".into_any(),
+        0 => t("none").into_any(),
         count => {
-            view! { <a href=inbox>{format!("{} in the quarantine", counted(count, "change"))}</a> }.into_any()
+            view! { <a href=inbox>{tf!("{changes} in the quarantine", changes = counted(count, "change"))}</a> }.into_any()
         }
     };
     let problems: Vec<_> = announced
@@ -192,10 +199,10 @@ fn said(project: &str, status: &BusProgramStatus) -> AnyView {
         .collect();
     view! {
         {facts(vec![
-            fact("Version", announced.version.clone()),
-            fact("First announced", view! { <TimeAgo at=announced.at /> " by " <code class="break">{announced.instance.clone()}</code> }),
-            fact("Import", view! { <a class="break" href=import>{announced.import.clone()}</a> }),
-            fact("Changes waiting", waiting),
+            fact(t("Version"), announced.version.clone()),
+            fact(t("First announced"), view! { <TimeAgo at=announced.at /> {t(" by ")} <code class="break">{announced.instance.clone()}</code> }),
+            fact(t("Import"), view! { <a class="break" href=import>{announced.import.clone()}</a> }),
+            fact(t("Changes waiting"), waiting),
         ])}
         {problems}
     }
@@ -230,13 +237,13 @@ fn Waiting(
     };
     let diff = move || {
         let text = announced.with(|announced| announced.as_ref()?.descriptor_diff.clone());
-        text.map(|text| view! { <Diff text name="Change of the descriptor" /> })
+        text.map(|text| view! { <Diff text name=t("Change of the descriptor") /> })
             .into_any()
     };
     view! {
-        <section class="panel stack" aria-label="Descriptor waiting">
-            <h2>"Another descriptor waits"</h2>
-            <p>"The service announces other queues, parameters or bounds than it has here. Calls go on as before until this is decided."</p>
+        <section class="panel stack" aria-label=t("Descriptor waiting")>
+            <h2>{t("Another descriptor waits")}</h2>
+            <p>{t("The service announces other queues, parameters or bounds than it has here. Calls go on as before until this is decided.")}</p>
             {part(diff)}
             {action.outcome()}
             <When test=move || may_edit.get()>
@@ -245,17 +252,17 @@ fn Waiting(
                         type="button"
                         class="button button-primary"
                         disabled=move || action.busy.get()
-                        on:click=move |_| decide("approve", "The service is what it announced.")
+                        on:click=move |_| decide("approve", t("The service is what it announced."))
                     >
-                        "Approve"
+                        {t("Approve")}
                     </button>
                     <button
                         type="button"
                         class="button"
                         disabled=move || action.busy.get()
-                        on:click=move |_| decide("reject", "The service stays as it is.")
+                        on:click=move |_| decide("reject", t("The service stays as it is."))
                     >
-                        "Reject"
+                        {t("Reject")}
                     </button>
                 </div>
             </When>
@@ -266,7 +273,7 @@ fn Waiting(
 /// Its processes.
 fn processes(instances: &[BusInstance]) -> AnyView {
     if instances.is_empty() {
-        return view! { <p class="muted">"This server hears no heartbeats of it. A program that sends none may run nevertheless."</p> }
+        return view! { <p class="muted">{t("This server hears no heartbeats of it. A program that sends none may run nevertheless.")}</p> }
             .into_any();
     }
     let rows: Vec<_> = instances
@@ -277,17 +284,23 @@ fn processes(instances: &[BusInstance]) -> AnyView {
                     <th scope="row" role="rowheader">
                         <code class="break">{instance.instance.clone()}</code>
                     </th>
-                    <td role="cell" data-label="State">{state_badge(instance)}</td>
-                    <td role="cell" data-label="Version"><span class="break">{instance.version.clone()}</span></td>
-                    <td role="cell" data-label="Heard first"><TimeAgo at=instance.since /></td>
-                    <td role="cell" data-label="Heard last"><TimeAgo at=instance.seen /></td>
+                    <td role="cell" data-label=t("State")>{state_badge(instance)}</td>
+                    <td role="cell" data-label=t("Version")><span class="break">{instance.version.clone()}</span></td>
+                    <td role="cell" data-label=t("Heard first")><TimeAgo at=instance.since /></td>
+                    <td role="cell" data-label=t("Heard last")><TimeAgo at=instance.seen /></td>
                 </tr>
             }
         })
         .collect();
     table(
-        "Processes",
-        &["Process", "State", "Version", "Heard first", "Heard last"],
+        t("Processes"),
+        &[
+            t("Process"),
+            t("State"),
+            t("Version"),
+            t("Heard first"),
+            t("Heard last"),
+        ],
         rows,
     )
 }
@@ -296,7 +309,7 @@ fn processes(instances: &[BusInstance]) -> AnyView {
 fn tool_list(project: &str, status: &BusProgramStatus) -> AnyView {
     let tools = &status.program.tools;
     if tools.is_empty() {
-        return view! { <p class="muted">"No tool of this project is executed by it."</p> }.into_any();
+        return view! { <p class="muted">{t("No tool of this project is executed by it.")}</p> }.into_any();
     }
     let items: Vec<_> = tools
         .iter()
@@ -315,23 +328,23 @@ fn tool_list(project: &str, status: &BusProgramStatus) -> AnyView {
 /// Its latest failed calls.
 fn failures(project: &str, status: &BusProgramStatus) -> AnyView {
     if status.failures.is_empty() {
-        return view! { <p class="muted">"None of the latest failed calls is one of its tools."</p> }
+        return view! { <p class="muted">{t("None of the latest failed calls is one of its tools.")}</p> }
             .into_any();
     }
     let row = |failed: &FailedCall| {
         let records = Page::of_project(project.to_owned(), PageKind::Records).path();
         let href = with_query(records, &[("record", &failed.call_id.to_string())]);
-        let code = failed.code.map_or("failed", |code| code.as_str());
+        let code = failed.code.map_or(t("failed"), |code| code.as_str());
         view! {
             <tr role="row">
                 <th scope="row" role="rowheader">
                     <a class="tool-name" href=href>{failed.tool.clone()}</a>
                 </th>
-                <td role="cell" data-label="Why"><code>{code}</code></td>
-                <td role="cell" data-label="When"><TimeAgo at=failed.at /></td>
+                <td role="cell" data-label=t("Why")><code>{code}</code></td>
+                <td role="cell" data-label=t("When")><TimeAgo at=failed.at /></td>
             </tr>
         }
     };
     let rows: Vec<_> = status.failures.iter().map(row).collect();
-    table("Latest failures", &["Tool", "Why", "When"], rows)
+    table(t("Latest failures"), &[t("Tool"), t("Why"), t("When")], rows)
 }

@@ -7,6 +7,7 @@ use super::service_params::ParamRows;
 use crate::action::Action;
 use crate::components::{Field, TextArea, TextInput};
 use crate::form_texts::{entries, fault, lines};
+use crate::language::t;
 use crate::reactive::part;
 
 /// What is filled in.
@@ -75,8 +76,8 @@ impl ServiceForm {
             <div class="columns">
                 <Field
                     id="service-request"
-                    label="Request queue"
-                    help="A subject of the bus, or non-persistent://a/b/c or persistent://a/b/c. Empty: it only holds values."
+                    label=t("Request queue")
+                    help=t("A subject of the bus, or non-persistent://a/b/c or persistent://a/b/c. Empty: it only holds values.")
                     guide="tool-services#which-subjects-a-project-may-use"
                     error=wrong("/request-queue")
                 >
@@ -84,18 +85,18 @@ impl ServiceForm {
                 </Field>
                 <Field
                     id="service-response"
-                    label="Response queue"
-                    help="Another one, on which the service answers."
+                    label=t("Response queue")
+                    help=t("Another one, on which the service answers.")
                     error=wrong("/response-queue")
                 >
                     <TextInput id="service-response" value=self.response mono=true max="512" />
                 </Field>
             </div>
             <div class="field" role="group" aria-labelledby="service-params" aria-describedby="service-params-help">
-                <strong id="service-params">"Parameters"</strong>
+                <strong id="service-params">{t("Parameters")}</strong>
                 {self.params.view()}
                 <p class="field-help" id="service-params-help">
-                    "What each tool of the service may set beside its other keys, or must."
+                    {t("What each tool of the service may set beside its other keys, or must.")}
                     {part(move || {
                         of_params.get().map(|text| view! { <span class="field-error" role="alert">{text}</span> }).into_any()
                     })}
@@ -103,16 +104,16 @@ impl ServiceForm {
             </div>
             <Field
                 id="service-concurrent"
-                label="Calls at once"
-                help="Of all its tools, on each server. No limit when empty."
+                label=t("Calls at once")
+                help=t("Of all its tools, on each server. No limit when empty.")
                 error=wrong("/max-concurrent")
             >
                 <TextInput id="service-concurrent" value=self.concurrent kind="number" max="5" />
             </Field>
             <Field
                 id="service-envs"
-                label="Values for all its tools"
-                help="Arguments of every call that callers neither see nor set. One a line: region=REGION_NAME for a variable of the server, api_key=secret:NAME for a secret of the project."
+                label=t("Values for all its tools")
+                help=t("Arguments of every call that callers neither see nor set. One a line: region=REGION_NAME for a variable of the server, api_key=secret:NAME for a secret of the project.")
                 error=wrong("/envs")
             >
                 <TextArea id="service-envs" value=self.envs rows=3 mono=true />

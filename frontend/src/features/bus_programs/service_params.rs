@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use toolgate_api::tool_services::ToolServiceParam;
 
 use crate::components::{Icon, Symbol};
+use crate::language::{t, tf};
 
 /// The parameters, each with a number that stays with its row.
 #[derive(Clone, Copy)]
@@ -83,7 +84,7 @@ impl ParamRows {
                     <div class="row">
                         <input
                             class="input mono"
-                            aria-label=move || format!("Name of parameter {}", at())
+                            aria-label=move || tf!("Name of parameter {number}", number = at())
                             autocomplete="off"
                             spellcheck="false"
                             maxlength="128"
@@ -94,17 +95,17 @@ impl ParamRows {
                         <label class="check">
                             <input
                                 type="checkbox"
-                                aria-label=move || format!("Required: parameter {}", at())
+                                aria-label=move || tf!("Required: parameter {number}", number = at())
                                 prop:checked=move || row.required.get()
                                 on:change=move |event| row.required.set(event_target_checked(&event))
                             />
-                            "required"
+                            {t("required")}
                         </label>
                     </div>
                     <button
                         type="button"
                         class="button button-quiet button-icon"
-                        aria-label=move || format!("Remove parameter {}", at())
+                        aria-label=move || tf!("Remove parameter {number}", number = at())
                         on:click=move |_| self.rows.update(|rows| rows.retain(|one| one.key != row.key))
                     >
                         <Icon symbol=Symbol::Close />
@@ -126,7 +127,7 @@ impl ParamRows {
                 <div>
                     <button type="button" class="button button-small" on:click=add>
                         <Icon symbol=Symbol::Plus />
-                        "Add a parameter"
+                        {t("Add a parameter")}
                     </button>
                 </div>
             </div>

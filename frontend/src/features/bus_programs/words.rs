@@ -5,6 +5,7 @@ use toolgate_api::presence::{AnnouncerKind, BusInstance, BusProgram, InstanceSta
 
 use crate::api::with_query;
 use crate::components::{Badge, Tone};
+use crate::language::{t, tf};
 use crate::routes::Page;
 use crate::words::counted;
 
@@ -12,10 +13,10 @@ use crate::words::counted;
 pub(super) const KIND: &str = "kind";
 
 /// What a program is.
-pub(super) const fn kind_name(kind: AnnouncerKind) -> &'static str {
+pub(super) fn kind_name(kind: AnnouncerKind) -> &'static str {
     match kind {
-        AnnouncerKind::ToolService => "Tool service",
-        AnnouncerKind::Worker => "Worker",
+        AnnouncerKind::ToolService => t("Tool service"),
+        AnnouncerKind::Worker => t("Worker"),
     }
 }
 
@@ -49,10 +50,10 @@ pub(super) fn presence(program: &BusProgram) -> AnyView {
     let versions = versions.join(", ");
     let count = u32::try_from(alive().count()).unwrap_or(u32::MAX);
     let badge = match (count, program.instances.is_empty()) {
-        (0, true) => view! { <Badge text="no heartbeats" /> },
-        (0, false) => view! { <Badge tone=Tone::Bad text="none runs" /> },
+        (0, true) => view! { <Badge text=t("no heartbeats") /> },
+        (0, false) => view! { <Badge tone=Tone::Bad text=t("none runs") /> },
         (count, _) => {
-            view! { <Badge tone=Tone::Good text=format!("{count} running") /> }
+            view! { <Badge tone=Tone::Good text=tf!("{count} running", count) /> }
         }
     };
     view! {
@@ -66,9 +67,9 @@ pub(super) fn presence(program: &BusProgram) -> AnyView {
 /// Whether a process runs.
 pub(super) fn state_badge(instance: &BusInstance) -> AnyView {
     match instance.state {
-        InstanceState::Alive => view! { <Badge tone=Tone::Good text="running" /> },
-        InstanceState::Stopped => view! { <Badge text="stopped" /> },
-        InstanceState::Silent => view! { <Badge tone=Tone::Bad text="silent" /> },
+        InstanceState::Alive => view! { <Badge tone=Tone::Good text=t("running") /> },
+        InstanceState::Stopped => view! { <Badge text=t("stopped") /> },
+        InstanceState::Silent => view! { <Badge tone=Tone::Bad text=t("silent") /> },
     }
     .into_any()
 }
@@ -83,12 +84,17 @@ pub(super) fn needs(program: &BusProgram) -> AnyView {
         (program.disabled > 0).then(|| {
             (
                 Tone::Plain,
-                format!("{} disabled", counted(program.disabled, "tool")),
+                tf!("{tools} disabled", tools = counted(program.disabled, "tool")),
             )
         }),
-        (changes > 0).then(|| (Tone::Note, format!("{} waiting", counted(changes, "change")))),
-        descriptor.then(|| (Tone::Note, "descriptor waiting".to_owned())),
-        problems.then(|| (Tone::Bad, "refused in part".to_owned())),
+        (changes > 0).then(|| {
+            (
+                Tone::Note,
+                tf!("{changes} waiting", changes = counted(changes, "change")),
+            )
+        }),
+        descriptor.then(|| (Tone::Note, t("descriptor waiting").to_owned())),
+        problems.then(|| (Tone::Bad, t("refused in part").to_owned())),
     ];
     let badges: Vec<_> = badges
         .into_iter()
@@ -96,7 +102,7 @@ pub(super) fn needs(program: &BusProgram) -> AnyView {
         .map(|(tone, text)| view! { <Badge tone text /> })
         .collect();
     if badges.is_empty() {
-        return view! { <span class="muted">"nothing"</span> }.into_any();
+        return view! { <span class="muted">{t("nothing")}</span> }.into_any();
     }
     view! { <span class="row">{badges}</span> }.into_any()
 }

@@ -4,24 +4,25 @@ use serde_json::{Value, json};
 
 use crate::api::with_query;
 use crate::browser::{encode, origin};
+use crate::language::marked;
 
 /// The variable that holds the key.
 const VARIABLE: &str = "TOOLGATE_KEY";
 
 /// Clients: the value of the choice, the name, and where the text goes.
 pub(super) const CLIENTS: [(&str, &str, &str); 9] = [
-    ("claude-code", "Claude Code", "Run in a terminal"),
+    ("claude-code", "Claude Code", marked("Run in a terminal")),
     ("claude-desktop", "Claude Desktop", "claude_desktop_config.json"),
     ("cursor", "Cursor", ".cursor/mcp.json"),
     ("vscode", "VS Code", ".vscode/mcp.json"),
     ("codex", "Codex", "~/.codex/config.toml"),
     ("windsurf", "Windsurf", "~/.codeium/windsurf/mcp_config.json"),
-    ("curl", "curl", "Run in a terminal"),
-    ("python", "Python", "With the package mcp"),
+    ("curl", "curl", marked("Run in a terminal")),
+    ("python", "Python", marked("With the package mcp")),
     (
         "typescript",
         "TypeScript",
-        "With the package @modelcontextprotocol/client",
+        marked("With the package @modelcontextprotocol/client"),
     ),
 ];
 

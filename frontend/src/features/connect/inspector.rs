@@ -14,6 +14,7 @@ use crate::browser::origin;
 use crate::components::{
     Badge, Field, NameInput, NamesOf, ProblemPanel, SchemaForm, Select, TextInput, Tone, json_block, sample,
 };
+use crate::language::t;
 use crate::reactive::{When, condition, part, text};
 use crate::session::Session;
 
@@ -171,7 +172,7 @@ impl Inspector {
         });
         view! {
             <div class="stack">
-                <p class="muted">"This page speaks MCP to the server, as a client would. What it calls runs, and is on the record."</p>
+                <p class="muted">{t("This page speaks MCP to the server, as a client would. What it calls runs, and is on the record.")}</p>
                 <form
                     class="columns"
                     on:submit=move |event| {
@@ -179,23 +180,23 @@ impl Inspector {
                         self.list();
                     }
                 >
-                    <Field id="inspector-key" label="Key" help="Empty: as yourself. It is sent with these requests and kept nowhere.">
+                    <Field id="inspector-key" label=t("Key") help=t("Empty: as yourself. It is sent with these requests and kept nowhere.")>
                         <TextInput id="inspector-key" value=self.key kind="password" />
                     </Field>
-                    <Field id="inspector-groups" label="Groups" help="Separated by commas; * for every group. Empty: default.">
+                    <Field id="inspector-groups" label=t("Groups") help=t("Separated by commas; * for every group. Empty: default.")>
                         <NameInput id="inspector-groups" value=self.groups of=NamesOf::Groups many=true />
                     </Field>
                     <div>
                         <button type="submit" class="button button-primary" disabled=move || self.busy.get()>
-                            "List tools"
+                            {t("List tools")}
                         </button>
                     </div>
                 </form>
                 <When test=move || is_empty.get()>
-                    <p class="note" role="status">"No tool is open to this caller with these groups."</p>
+                    <p class="note" role="status">{t("No tool is open to this caller with these groups.")}</p>
                 </When>
                 <When test=move || has_tools.get()>
-                    <Field id="inspector-tool" label="Tool">
+                    <Field id="inspector-tool" label=t("Tool")>
                         <Select
                             id="inspector-tool"
                             value=text(move || self.chosen.get())
@@ -232,11 +233,11 @@ impl Inspector {
                 {form.view()}
                 <div>
                     <button type="submit" class="button button-primary" disabled=move || self.busy.get()>
-                        "Call the tool"
+                        {t("Call the tool")}
                     </button>
                 </div>
             </form>
-            {json_block("As it is listed", tool)}
+            {json_block(t("As it is listed"), tool)}
         }
         .into_any()
     }
@@ -246,14 +247,14 @@ impl Inspector {
 fn outcome(result: &Value) -> AnyView {
     let is_error = result["isError"] == true || !result["error"].is_null();
     let (tone, text) = if is_error {
-        (Tone::Bad, "refused or failed")
+        (Tone::Bad, t("refused or failed"))
     } else {
-        (Tone::Good, "succeeded")
+        (Tone::Good, t("succeeded"))
     };
     view! {
         <div class="stack-small" role="status">
             <div><Badge tone text /></div>
-            {json_block("Result", result)}
+            {json_block(t("Result"), result)}
         </div>
     }
     .into_any()

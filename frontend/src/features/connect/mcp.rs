@@ -8,6 +8,7 @@ use crate::api::in_project;
 use crate::components::{
     CodeBlock, EmptyState, Field, NameInput, NamesOf, Select, Symbol, Tags, TimeAgo, table,
 };
+use crate::language::{marked, t};
 use crate::loaded::Loaded;
 use crate::reactive::{part, text};
 use crate::session::{Permission, Session};
@@ -15,8 +16,8 @@ use crate::url::UrlParam;
 
 /// How a client says who it is: the value of the choice, and its name.
 const CREDENTIALS: [(&str, &str); 2] = [
-    ("key", "With a key"),
-    ("sign-in", "By signing in: the address only"),
+    ("key", marked("With a key")),
+    ("sign-in", marked("By signing in: the address only")),
 ];
 
 /// Names that are separated by commas.
@@ -44,7 +45,7 @@ pub(super) fn configure(project: Memo<String>, groups: RwSignal<String>) -> AnyV
     let list = Signal::stored(list.collect::<Vec<_>>());
     let ways = CREDENTIALS
         .iter()
-        .map(|(key, name)| ((*key).to_owned(), (*name).to_owned()));
+        .map(|(key, name)| ((*key).to_owned(), t(name).to_owned()));
     let ways = Signal::stored(ways.collect::<Vec<_>>());
     let way = text(move || {
         if by_key.get() {
@@ -55,12 +56,12 @@ pub(super) fn configure(project: Memo<String>, groups: RwSignal<String>) -> AnyV
     });
     let caption = text(move || {
         let (_, name, place) = chosen.get();
-        format!("{name}: {place}")
+        format!("{name}: {}", t(place))
     });
     view! {
         <div class="stack">
             <div class="columns">
-                <Field id="mcp-client" label="Client">
+                <Field id="mcp-client" label=t("Client")>
                     <Select
                         id="mcp-client"
                         value=text(move || chosen.get().0.to_owned())
@@ -68,7 +69,7 @@ pub(super) fn configure(project: Memo<String>, groups: RwSignal<String>) -> AnyV
                         on_change=move |key: String| client.push(&key)
                     />
                 </Field>
-                <Field id="mcp-credential" label="Credential">
+                <Field id="mcp-credential" label=t("Credential")>
                     <Select
                         id="mcp-credential"
                         value=way
@@ -76,18 +77,18 @@ pub(super) fn configure(project: Memo<String>, groups: RwSignal<String>) -> AnyV
                         on_change=move |key: String| credential.push(if key == "key" { "" } else { &key })
                     />
                 </Field>
-                <Field id="mcp-groups" label="Groups" help="Separated by commas; * for every group. Empty: default.">
+                <Field id="mcp-groups" label=t("Groups") help=t("Separated by commas; * for every group. Empty: default.")>
                     <NameInput id="mcp-groups" value=groups of=NamesOf::Groups many=true />
                 </Field>
             </div>
-            <CodeBlock caption="Address" text=url />
+            <CodeBlock caption=t("Address") text=url />
             <CodeBlock caption text=configuration />
             <p class="muted">
                 {move || {
                     if by_key.get() {
-                        "The key stays in the variable TOOLGATE_KEY, or is asked for: it is not written into the configuration."
+                        t("The key stays in the variable TOOLGATE_KEY, or is asked for: it is not written into the configuration.")
                     } else {
-                        "The client opens a browser to sign in. Programs without one, such as curl, still send a key or an access token."
+                        t("The client opens a browser to sign in. Programs without one, such as curl, still send a key or an access token.")
                     }
                 }}
             </p>
@@ -109,26 +110,32 @@ pub(super) fn connected(project: Memo<String>) -> AnyView {
     });
     part(move || {
         if !may_see() {
-            return view! { <p class="note">"Owners and auditors of the project see which clients connected."</p> }
+            return view! { <p class="note">{t("Owners and auditors of the project see which clients connected.")}</p> }
                 .into_any();
         }
         let Some(list) = loaded.read::<McpClientList>() else {
-            return loaded.placeholder("the clients");
+            return loaded.placeholder(t("the clients"));
         };
         if list.items.is_empty() {
             return view! {
                 <EmptyState
                     symbol=Symbol::Plug
-                    title="No client has connected yet"
-                    text="As soon as one has, its name, version, groups and last use are here."
+                    title=t("No client has connected yet")
+                    text=t("As soon as one has, its name, version, groups and last use are here.")
                 />
             }
             .into_any();
         }
         let rows: Vec<_> = list.items.into_iter().map(row).collect();
         table(
-            "MCP clients",
-            &["Client", "Version", "As", "Groups now", "Last used"],
+            t("MCP clients"),
+            &[
+                t("Client"),
+                t("Version"),
+                t("As"),
+                t("Groups now"),
+                t("Last used"),
+            ],
             rows,
         )
     })
@@ -136,16 +143,16 @@ pub(super) fn connected(project: Memo<String>) -> AnyView {
 
 fn row(client: McpClient) -> AnyView {
     let groups = match client.groups {
-        Some(groups) => view! { <Tags names=groups none="none" /> }.into_any(),
-        None => view! { <span class="muted">"no grant"</span> }.into_any(),
+        Some(groups) => view! { <Tags names=groups none=t("none") /> }.into_any(),
+        None => view! { <span class="muted">{t("no grant")}</span> }.into_any(),
     };
     view! {
         <tr role="row">
             <th scope="row" role="rowheader">{client.name}</th>
-            <td role="cell" data-label="Version">{client.version}</td>
-            <td role="cell" data-label="As">{client.principal_name.unwrap_or(client.principal)}</td>
-            <td role="cell" data-label="Groups now">{groups}</td>
-            <td role="cell" data-label="Last used"><TimeAgo at=client.last_at /></td>
+            <td role="cell" data-label=t("Version")>{client.version}</td>
+            <td role="cell" data-label=t("As")>{client.principal_name.unwrap_or(client.principal)}</td>
+            <td role="cell" data-label=t("Groups now")>{groups}</td>
+            <td role="cell" data-label=t("Last used")><TimeAgo at=client.last_at /></td>
         </tr>
     }
     .into_any()

@@ -15,6 +15,7 @@ use crate::components::{
     CodeBlock, EmptyState, Field, ProblemPanel, SearchBox, SectionHead, Select, Skeleton, Symbol, Tabs,
 };
 use crate::features::keys::{CreateKeyDialog, is_usable};
+use crate::language::{marked, t, tf};
 use crate::loaded::Loaded;
 use crate::paged::{Item, Paged, Status};
 use crate::reactive::{When, condition, effect, part, text};
@@ -28,10 +29,10 @@ const READ_AT_ONCE: usize = 100;
 
 /// The views: what the address says, and their names.
 const VIEWS: [(&str, &str); 4] = [
-    ("rest", "REST API"),
-    ("mcp", "MCP clients"),
-    ("inspector", "Inspector"),
-    ("clients", "Connected clients"),
+    ("rest", marked("REST API")),
+    ("mcp", marked("MCP clients")),
+    ("inspector", marked("Inspector")),
+    ("clients", marked("Connected clients")),
 ];
 
 /// What the snippets are made from.
@@ -116,8 +117,8 @@ pub(crate) fn ConnectPage() -> impl IntoView {
     let groups = RwSignal::new(String::new());
     let view = view_param.signal();
     view! {
-        <SectionHead section=PageKind::Connect text="Agents speak MCP, programs the REST API: the same tools, decisions and record. A key says who calls; the groups it asks for and the workflow state say what it may call." />
-        <Tabs param=view_param name="Ways to connect" choices=&VIEWS />
+        <SectionHead section=PageKind::Connect text=t("Agents speak MCP, programs the REST API: the same tools, decisions and record. A key says who calls; the groups it asks for and the workflow state say what it may call.") />
+        <Tabs param=view_param name=t("Ways to connect") choices=&VIEWS />
         {part(move || match view.get().as_str() {
             "mcp" => mcp::configure(project, groups),
             "inspector" => inspector::inspector(project, groups),
@@ -184,7 +185,7 @@ fn rest(project: Memo<String>) -> AnyView {
     view! {
         {part(move || match list.status.get() {
             Status::Failed(error) => view! { <ProblemPanel error on_retry=move |()| list.retry() /> }.into_any(),
-            Status::Loading if !is_listed.get() => view! { <Skeleton what="the tools" rows=4 /> }.into_any(),
+            Status::Loading if !is_listed.get() => view! { <Skeleton what=t("the tools") rows=4 /> }.into_any(),
             _ => ().into_any(),
         })}
         {known.problem()}
@@ -206,17 +207,17 @@ fn steps(example: Example, may_manage_keys: Memo<bool>, known: Loaded) -> AnyVie
     view! {
         <ol class="steps steps-wide">
             <li>
-                <h2>"Say who calls"</h2>
+                <h2>{t("Say who calls")}</h2>
                 {part(move || if may_manage_keys.get() { by_key(example, known) } else { by_sign_in(example) })}
             </li>
             <li>
-                <h2>"See what it may call"</h2>
-                <CodeBlock caption="Bash: list" text=list />
+                <h2>{t("See what it may call")}</h2>
+                <CodeBlock caption=t("Bash: list") text=list />
             </li>
             <li>
-                <h2>"Call"</h2>
+                <h2>{t("Call")}</h2>
                 <When test=may_search>
-                    <SearchBox param=example.search name="Search tools" placeholder="Search names and descriptions" />
+                    <SearchBox param=example.search name=t("Search tools") placeholder=t("Search names and descriptions") />
                 </When>
                 <Show
                     when=move || has_tool.get()
@@ -224,20 +225,20 @@ fn steps(example: Example, may_manage_keys: Memo<bool>, known: Loaded) -> AnyVie
                 >
                     {which_tool(example)}
                     <When test=move || example.in_session.get()>
-                        <p>"This project requires a session for every call. It keeps the groups and the workflow state."</p>
-                        <CodeBlock caption="Bash: session" text=begin />
+                        <p>{t("This project requires a session for every call. It keeps the groups and the workflow state.")}</p>
+                        <CodeBlock caption=t("Bash: session") text=begin />
                     </When>
-                    <CodeBlock caption="Bash: call" text=call />
-                    <CodeBlock caption="Python" text=python />
-                    <CodeBlock caption="TypeScript" text=typescript />
+                    <CodeBlock caption=t("Bash: call") text=call />
+                    <CodeBlock caption=t("Python") text=python />
+                    <CodeBlock caption=t("TypeScript") text=typescript />
                 </Show>
             </li>
             <li>
-                <h2>"Generate a client"</h2>
+                <h2>{t("Generate a client")}</h2>
                 <p>
-                    "The " <a href=API_REFERENCE rel="external">"API reference"</a>
-                    " is made from " <a href="/openapi.json" rel="external">"the OpenAPI document"</a>
-                    ", which every generator reads."
+                    {t("The ")} <a href=API_REFERENCE rel="external">{t("API reference")}</a>
+                    {t(" is made from ")} <a href="/openapi.json" rel="external">{t("the OpenAPI document")}</a>
+                    {t(", which every generator reads.")}
                 </p>
             </li>
         </ol>
@@ -273,7 +274,7 @@ fn by_key(example: Example, known: Loaded) -> AnyView {
     view! {
         <div class="stack-small">
             <When test=move || has_key.get()>
-                <Field id="connect-key" label="Key" help="Its secret was shown when it was made. If it is lost, make another key, or rotate this one.">
+                <Field id="connect-key" label=t("Key") help=t("Its secret was shown when it was made. If it is lost, make another key, or rotate this one.")>
                     <Select
                         id="connect-key"
                         value=chosen
@@ -281,14 +282,14 @@ fn by_key(example: Example, known: Loaded) -> AnyView {
                         on_change=move |id: String| example.key.push(&id)
                     />
                 </Field>
-                <CodeBlock caption="Bash: key" text=keep />
+                <CodeBlock caption=t("Bash: key") text=keep />
             </When>
             <When test=move || !has_key.get()>
-                <p>"This project has no key that works yet."</p>
+                <p>{t("This project has no key that works yet.")}</p>
             </When>
             <div>
                 <button type="button" class="button" on:click=move |_| making.set(true)>
-                    "New key"
+                    {t("New key")}
                 </button>
             </div>
         </div>
@@ -309,8 +310,8 @@ fn by_key(example: Example, known: Loaded) -> AnyView {
 fn by_sign_in(example: Example) -> AnyView {
     let name = example.session.me().map(|me| me.name).unwrap_or_default();
     view! {
-        <p>"An agent calls with a key, which an owner of this project makes. To try it yourself, sign in:"</p>
-        <CodeBlock caption="Bash: sign in" text=snippets::token("TOOLGATE_KEY", &name) />
+        <p>{t("An agent calls with a key, which an owner of this project makes. To try it yourself, sign in:")}</p>
+        <CodeBlock caption=t("Bash: sign in") text=snippets::token("TOOLGATE_KEY", &name) />
     }
     .into_any()
 }
@@ -329,10 +330,16 @@ fn which_tool(example: Example) -> AnyView {
     });
     let list = example.list;
     let is_reading = condition(move || list.status.get() == Status::LoadingMore);
-    let count = move || format!("{} of {} tools", example.tools.with(Vec::len), list.total.get());
+    let count = move || {
+        tf!(
+            "{count} of {all} tools",
+            count = example.tools.with(Vec::len),
+            all = list.total.get()
+        )
+    };
     view! {
         <div class="stack-small">
-            <Field id="connect-tool" label="Tool">
+            <Field id="connect-tool" label=t("Tool")>
                 <Select
                     id="connect-tool"
                     value=chosen
@@ -352,13 +359,13 @@ fn which_tool(example: Example) -> AnyView {
                             }
                         }
                     >
-                        "List more tools"
+                        {t("List more tools")}
                     </button>
                     <span class="muted">{count}</span>
                 </div>
             </When>
             <When test=move || is_refused.get()>
-                <p class="note">"The caller holds no group of this tool, so this call is refused. Choose another tool or key."</p>
+                <p class="note">{t("The caller holds no group of this tool, so this call is refused. Choose another tool or key.")}</p>
             </When>
         </div>
     }
@@ -366,7 +373,7 @@ fn which_tool(example: Example) -> AnyView {
 }
 
 fn no_match() -> AnyView {
-    view! { <p class="note">"No tool matches the search."</p> }.into_any()
+    view! { <p class="note">{t("No tool matches the search.")}</p> }.into_any()
 }
 
 fn no_tool(example: Example) -> AnyView {
@@ -375,12 +382,12 @@ fn no_tool(example: Example) -> AnyView {
     view! {
         <EmptyState
             symbol=Symbol::Tool
-            title="There is no tool to call yet"
-            text="As soon as there is one, the call to copy is here, in Bash, Python and TypeScript."
+            title=t("There is no tool to call yet")
+            text=t("As soon as there is one, the call to copy is here, in Bash, Python and TypeScript.")
         >
             <When test=move || may_edit.get()>
                 <a class="button" href=move || Page::of_project(project.get(), PageKind::Upload).path()>
-                    "Upload a tool"
+                    {t("Upload a tool")}
                 </a>
             </When>
         </EmptyState>

@@ -12,6 +12,7 @@ use crate::components::{
     Cells, Confirm, EmptyState, Field, FormDialog, List, NameInput, NamesOf, SectionHead, Select, Symbol,
     Tags, TimeAgo, Toasts, row_actions,
 };
+use crate::language::{marked, t, tf};
 use crate::paged::{Item, Paged};
 use crate::reactive::{When, condition};
 use crate::routes::{Page, PageKind};
@@ -19,8 +20,8 @@ use crate::url::project_in_path;
 
 /// How the groups are limited.
 const LIMITS: [(&str, &str); 2] = [
-    ("chosen", "Only these groups"),
-    ("held", "Every group that the user holds"),
+    ("chosen", marked("Only these groups")),
+    ("held", marked("Every group that the user holds")),
 ];
 
 /// All of them, newest first.
@@ -49,7 +50,7 @@ pub(crate) fn ConnectionsPage() -> impl IntoView {
         };
         revoking.send(Ask::delete(path(&connection)).if_match("*"), move |_| {
             asking.set(false);
-            toasts.done(format!("{} is disconnected.", connection.client_name));
+            toasts.done(tf!("{client} is disconnected.", client = connection.client_name));
             list.reload();
         });
     };
@@ -68,7 +69,10 @@ pub(crate) fn ConnectionsPage() -> impl IntoView {
         let ask = Ask::put(path(&connection), Body::json(&body)).if_match("*");
         changing.send(ask, move |_| {
             limiting.set(false);
-            toasts.done(format!("{} has other groups now.", connection.client_name));
+            toasts.done(tf!(
+                "{client} has other groups now.",
+                client = connection.client_name
+            ));
             list.reload();
         });
     };
@@ -92,11 +96,11 @@ pub(crate) fn ConnectionsPage() -> impl IntoView {
         view! {
             <EmptyState
                 symbol=Symbol::Plug
-                title="No clients yet"
-                text="Add the address of the MCP endpoint to a client. It leads you to this dashboard, which asks before it lets the client in."
+                title=t("No clients yet")
+                text=t("Add the address of the MCP endpoint to a client. It leads you to this dashboard, which asks before it lets the client in.")
             >
                 <a class="button button-primary" href=move || Page::of_project(project.get(), PageKind::Connect).path()>
-                    "How to connect"
+                    {t("How to connect")}
                 </a>
             </EmptyState>
         }
@@ -111,35 +115,42 @@ pub(crate) fn ConnectionsPage() -> impl IntoView {
     };
     let options = Signal::stored(
         LIMITS
-            .map(|(key, text)| (key.to_owned(), text.to_owned()))
+            .map(|(key, text)| (key.to_owned(), t(text).to_owned()))
             .to_vec(),
     );
     view! {
-        <SectionHead section=PageKind::Connections text="MCP clients that were let in without a key. They call tools for the user who let them in, and never more than that user may." />
+        <SectionHead section=PageKind::Connections text=t("MCP clients that were let in without a key. They call tools for the user who let them in, and never more than that user may.") />
         <List
             list
-            what="connections"
-            columns=&["Client", "User", "May ask for", "Connected", "Last token", "Actions"]
+            what=t("connections")
+            columns=[
+                t("Client"),
+                t("User"),
+                t("May ask for"),
+                t("Connected"),
+                t("Last token"),
+                t("Actions"),
+            ]
             cells
             empty
         />
         <Confirm
             open=asking
-            title=Signal::derive(move || format!("Disconnect {}?", name()))
-            verb="Disconnect"
+            title=Signal::derive(move || tf!("Disconnect {name}?", name = name()))
+            verb=t("Disconnect")
             action=revoking
             on_confirm=revoke
         >
-            <p>"Its tokens are worth nothing from now on. It can ask again."</p>
+            <p>{t("Its tokens are worth nothing from now on. It can ask again.")}</p>
         </Confirm>
         <FormDialog
             open=limiting
-            title=Signal::derive(move || format!("Groups of {}", name()))
-            verb="Change"
+            title=Signal::derive(move || tf!("Groups of {name}", name = name()))
+            verb=t("Change")
             action=changing
             on_submit=change
         >
-            <Field id="connection-limit" label="It may ask for">
+            <Field id="connection-limit" label=t("It may ask for")>
                 <Select
                     id="connection-limit"
                     value=limit
@@ -148,7 +159,7 @@ pub(crate) fn ConnectionsPage() -> impl IntoView {
                 />
             </Field>
             <When test=move || is_chosen.get()>
-                <Field id="connection-groups" label="Groups" help="Separated by commas. Empty: none.">
+                <Field id="connection-groups" label=t("Groups") help=t("Separated by commas. Empty: none.")>
                     <NameInput id="connection-groups" value=groups of=NamesOf::Groups many=true />
                 </Field>
             </When>
@@ -165,42 +176,44 @@ fn row(
     let buttons = row_actions(
         &connection.client_name,
         &connection,
-        [("Groups", limit), ("Disconnect", revoke)],
+        [(t("Groups"), limit), (t("Disconnect"), revoke)],
     );
     let records = Page::of_project(project.to_owned(), PageKind::Records).path()
         + "?connection_id="
         + &connection.id.to_string();
     let token = connection.refreshed_at.map(|at| view! { <TimeAgo at /> });
-    let ends = connection.expires_at.map(|at| format!(" until {}", stamp(at)));
+    let ends = connection
+        .expires_at
+        .map(|at| tf!(" until {time}", time = stamp(at)));
     let whole = connection
         .groups
         .is_none()
-        .then(|| view! { <span class="muted">"all of the user's"</span> });
+        .then(|| view! { <span class="muted">{t("all of the user's")}</span> });
     view! {
         <th scope="row" role="rowheader">
             <span class="tool-name">{connection.client_name.clone()}</span>
             <span class="muted">{connection.redirect_host}</span>
         </th>
-        <td role="cell" data-label="User">
+        <td role="cell" data-label=t("User")>
             {connection.username}
         </td>
-        <td role="cell" data-label="May ask for">
-            <Tags names=connection.granted_groups none="none" />
+        <td role="cell" data-label=t("May ask for")>
+            <Tags names=connection.granted_groups none=t("none") />
             {whole}
         </td>
-        <td role="cell" data-label="Connected">
+        <td role="cell" data-label=t("Connected")>
             <span>
                 <TimeAgo at=connection.created_at />
                 {ends}
             </span>
         </td>
-        <td role="cell" data-label="Last token">
+        <td role="cell" data-label=t("Last token")>
             {token}
         </td>
-        <td role="cell" data-label="Actions">
+        <td role="cell" data-label=t("Actions")>
             <span class="row">
-                <a class="button button-small" href=records aria-label=format!("Records: {}", connection.client_name)>
-                    "Records"
+                <a class="button button-small" href=records aria-label=tf!("Records: {name}", name = connection.client_name)>
+                    {t("Records")}
                 </a>
                 {buttons}
             </span>

@@ -11,6 +11,7 @@ use crate::components::{
     facts, word,
 };
 use crate::expectations;
+use crate::language::{t, tf};
 use crate::loaded::Loaded;
 use crate::reactive::{When, effect, part, text};
 use crate::session::{Permission, Session};
@@ -79,7 +80,7 @@ pub(super) fn GroupDetail(
             ask.if_new()
         };
         saving.send(ask, move |_| {
-            toasts.done("The group is saved.");
+            toasts.done(t("The group is saved."));
             loaded.reload();
             on_changed.run(());
         });
@@ -113,10 +114,10 @@ pub(super) fn GroupDetail(
         moving.send(request(&[expectations::ignoring(ignored)]), move |_| {
             asking.set(false);
             if is_rename.get_untracked() {
-                toasts.done("Renamed everywhere.");
+                toasts.done(t("Renamed everywhere."));
                 chosen.push(new_name.get_untracked().trim());
             } else {
-                toasts.done("The group was deleted, and removed from all tools.");
+                toasts.done(t("The group was deleted, and removed from all tools."));
                 open.set(false);
             }
             on_changed.run(());
@@ -124,16 +125,20 @@ pub(super) fn GroupDetail(
     };
     let question = text(move || {
         if is_rename.get() {
-            format!("Rename {} to {}?", chosen.get(), new_name.get().trim())
+            tf!(
+                "Rename {name} to {new_name}?",
+                name = chosen.get(),
+                new_name = new_name.get().trim()
+            )
         } else {
-            format!("Delete {}?", chosen.get())
+            tf!("Delete {name}?", name = chosen.get())
         }
     });
     let verb = text(move || {
         if is_rename.get() {
-            "Rename the group"
+            t("Rename the group")
         } else {
-            "Delete the group"
+            t("Delete the group")
         }
         .to_owned()
     });
@@ -141,25 +146,25 @@ pub(super) fn GroupDetail(
     view! {
         <Dialog open title=Signal::derive(move || chosen.get()) placement=Placement::Drawer>
             <div class="dialog-body">
-                {loaded.placeholder_or("the group", "There is no such group yet: saving declares it.")}
+                {loaded.placeholder_or(t("the group"), t("There is no such group yet: saving declares it."))}
                 {part(move || loaded.read::<Group>().map(about).into_any())}
                 <When test=may_change>
                     <section class="stack">
-                        <h3>"Declaration"</h3>
-                        <Field id="group-description" label="Description" help="For people, and for agents that look for groups.">
+                        <h3>{t("Declaration")}</h3>
+                        <Field id="group-description" label=t("Description") help=t("For people, and for agents that look for groups.")>
                             <TextInput id="group-description" value=description max="500" />
                         </Field>
                         <Field
                             id="group-condition"
-                            label="Condition (CEL)"
-                            help="The group is closed while it does not hold, and when it cannot be evaluated. For example: now.getHours('Europe/Berlin') >= 8"
+                            label=t("Condition (CEL)")
+                            help=t("The group is closed while it does not hold, and when it cannot be evaluated. For example: now.getHours('Europe/Berlin') >= 8")
                             guide="groups-and-states#conditions"
                         >
                             <TextArea id="group-condition" value=condition rows=3 mono=true />
                         </Field>
                         {saving.refusal(handle)}
                         {expectations::escape(
-                            "Save it all the same, although policy tests would fail",
+                            t("Save it all the same, although policy tests would fail"),
                             ignored_saving,
                             move || saving.error.with(expectations::refused),
                         )}
@@ -170,13 +175,13 @@ pub(super) fn GroupDetail(
                                 disabled=move || saving.busy.get() || !loaded.is_known()
                                 on:click=save
                             >
-                                "Save"
+                                {t("Save")}
                             </button>
                         </div>
                     </section>
                     <section class="stack">
-                        <h3>"Rename or delete"</h3>
-                        <Field id="group-name" label="New name" help="In all tools, children, grants, sessions, tests and limits at once." guide="groups-and-states#renaming-and-removing">
+                        <h3>{t("Rename or delete")}</h3>
+                        <Field id="group-name" label=t("New name") help=t("In all tools, children, grants, sessions, tests and limits at once.") guide="groups-and-states#renaming-and-removing">
                             <TextInput id="group-name" value=new_name mono=true max="128" />
                         </Field>
                         <div class="row">
@@ -186,7 +191,7 @@ pub(super) fn GroupDetail(
                                 disabled=move || looking.busy.get() || is_same_name()
                                 on:click=move |_| ask(true)
                             >
-                                "Rename"
+                                {t("Rename")}
                             </button>
                             <button
                                 type="button"
@@ -194,7 +199,7 @@ pub(super) fn GroupDetail(
                                 disabled=move || looking.busy.get()
                                 on:click=move |_| ask(false)
                             >
-                                "Delete"
+                                {t("Delete")}
                             </button>
                         </div>
                         {looking.refusal(handle)}
@@ -211,7 +216,7 @@ pub(super) fn GroupDetail(
             >
                 {part(move || effects.get().map(preview).into_any())}
                 {expectations::escape(
-                    "Do it all the same, although policy tests would fail",
+                    t("Do it all the same, although policy tests would fail"),
                     ignored,
                     move || moving.error.with(expectations::refused),
                 )}
@@ -222,51 +227,65 @@ pub(super) fn GroupDetail(
 
 fn about(group: Group) -> AnyView {
     let status = if group.open {
-        view! { <Badge tone=Tone::Good text="open" /> }.into_any()
+        view! { <Badge tone=Tone::Good text=t("open") /> }.into_any()
     } else {
         let by = group
             .closed_by
-            .map(|by| format!(" by {}: {}", by.group, by.reason));
-        view! { <Badge tone=Tone::Bad text="closed" /> {by} }.into_any()
+            .map(|by| tf!(" by {group}: {reason}", group = by.group, reason = by.reason));
+        view! { <Badge tone=Tone::Bad text=t("closed") /> {by} }.into_any()
     };
     let holders: Vec<_> = group
         .holders
         .unwrap_or_default()
         .into_iter()
-        .map(|holder| format!("{} ({} through {})", holder.name, word(&holder.role), holder.via))
+        .map(|holder| {
+            let role = word(&holder.role);
+            tf!(
+                "{name} ({role} through {via})",
+                name = holder.name,
+                role,
+                via = holder.via
+            )
+        })
         .collect();
     facts(vec![
-        fact("Now", status),
+        fact(t("Now"), status),
         fact(
-            "Tools",
-            format!("{}, {} with children", group.tools, group.tools_with_children),
+            t("Tools"),
+            tf!(
+                "{tools}, {all} with children",
+                tools = group.tools,
+                all = group.tools_with_children
+            ),
         ),
-        fact("Tokens", cost(group.listed_tools, group.tokens)),
-        fact("Children", view! { <Tags names=group.children /> }),
-        fact("Held by", view! { <Tags names=holders /> }),
+        fact(t("Tokens"), cost(group.listed_tools, group.tokens)),
+        fact(t("Children"), view! { <Tags names=group.children /> }),
+        fact(t("Held by"), view! { <Tags names=holders /> }),
     ])
 }
 
 /// What a change would touch.
 fn preview(effects: NameEffects) -> AnyView {
     let tools: Vec<_> = effects.tools.into_iter().map(|tool| tool.tool).collect();
-    let counts = format!(
-        "{} tools, {} grants, {} sessions",
-        effects.tool_count, effects.grant_count, effects.session_count
+    let counts = tf!(
+        "{tools} tools, {grants} grants, {sessions} sessions",
+        tools = effects.tool_count,
+        grants = effects.grant_count,
+        sessions = effects.session_count
     );
     let mut lines = vec![
-        fact("Touches", counts),
-        fact("Tools", view! { <Tags names=tools /> }),
+        fact(t("Touches"), counts),
+        fact(t("Tools"), view! { <Tags names=tools /> }),
     ];
     if !effects.unreachable_tools.is_empty() {
         lines.push(fact(
-            "Unreachable then",
+            t("Unreachable then"),
             view! { <Tags names=effects.unreachable_tools /> },
         ));
     }
     if !effects.policy_tests.is_empty() {
         lines.push(fact(
-            "Policy tests",
+            t("Policy tests"),
             view! { <Tags names=effects.policy_tests /> },
         ));
     }

@@ -13,6 +13,7 @@ use self::row::Row;
 use crate::api::{in_project, with_query};
 use crate::components::{SearchBox, csv_button};
 use crate::features::tools::Exact;
+use crate::language::{t, tf};
 use crate::loaded::Loaded;
 use crate::reactive::{When, effect, part};
 use crate::session::{Permission, Session};
@@ -53,12 +54,14 @@ pub(super) fn Matrix(
         let total = found.0["total"].as_u64().unwrap_or(0);
         cut.set(
             match (found.0["next_cursor"].is_string(), column_count > COLUMNS) {
-                (true, _) => Some(format!(
-                    "The first {} of {total} tools are shown; search to narrow them down.",
-                    found.1.len()
+                (true, _) => Some(tf!(
+                    "The first {count} of {total} tools are shown; search to narrow them down.",
+                    count = found.1.len(),
+                    total
                 )),
-                (_, true) => Some(format!(
-                    "The first {COLUMNS} groups are shown; choose them by a part of their names."
+                (_, true) => Some(tf!(
+                    "The first {count} groups are shown; choose them by a part of their names.",
+                    count = COLUMNS
                 )),
                 _ => None,
             },
@@ -82,24 +85,24 @@ pub(super) fn Matrix(
     let count = move || grid.pending.with(Pending::len);
     view! {
         <div class="filters">
-            <SearchBox param=q name="Search tools" placeholder="Search by name or description" />
-            <Exact id="matrix-columns" label="Groups with" param=only />
+            <SearchBox param=q name=t("Search tools") placeholder=t("Search by name or description") />
+            <Exact id="matrix-columns" label=t("Groups with") param=only />
             {csv_button("tools-and-groups.csv", move || grid.table())}
         </div>
         {change.view()}
-        {tools.placeholder("the tools")}
+        {tools.placeholder(t("the tools"))}
         {groups.problem()}
         <p class="muted lead" id="matrix-keys">
             {if may_change {
-                "Arrow keys move, Space changes. Nothing is saved before you have reviewed it."
+                t("Arrow keys move, Space changes. Nothing is saved before you have reviewed it.")
             } else {
-                "Arrow keys move."
+                t("Arrow keys move.")
             }}
         </p>
         {part(move || cut.get().map(|text| view! { <p class="note lead">{text}</p> }).into_any())}
         {part(move || if drawn.get() == 0 { ().into_any() } else { grid.view() })}
         <When test=move || count() != 0>
-            <section class="bar" aria-label="Changes that are not saved">
+            <section class="bar" aria-label=t("Changes that are not saved")>
                 <strong>{move || counted(count(), "change")}</strong>
                 {part(move || grid.pending.with(Pending::tags))}
                 <button
@@ -110,10 +113,10 @@ pub(super) fn Matrix(
                         drawn.update(|drawn| *drawn += 1);
                     }
                 >
-                    "Discard"
+                    {t("Discard")}
                 </button>
                 <button type="button" class="button button-primary" on:click=move |_| change.review(grid.pending.with_untracked(Pending::parts))>
-                    "Review and save"
+                    {t("Review and save")}
                 </button>
             </section>
         </When>

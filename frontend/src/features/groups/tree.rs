@@ -8,12 +8,20 @@ use toolgate_api::groups::{Group, GroupPage};
 use super::cost::{cost, legend};
 use crate::browser::encode;
 use crate::components::{Badge, EmptyState, Icon, Symbol, TimeAgo, Tone, table};
+use crate::language::{marked, t, tf};
 use crate::loaded::Loaded;
 use crate::reactive::part;
 use crate::routes::{Page, PageKind};
 use crate::words::counted;
 
-const COLUMNS: [&str; 6] = ["Group", "Open", "Tools", "Tokens", "Held by", "Used"];
+const COLUMNS: [&str; 6] = [
+    marked("Group"),
+    marked("Open"),
+    marked("Tools"),
+    marked("Tokens"),
+    marked("Held by"),
+    marked("Used"),
+];
 
 /// The tree as a table, each child below its parent.
 #[component]
@@ -34,8 +42,8 @@ pub(super) fn Tree(
             return view! {
                 <EmptyState
                     symbol=Symbol::Group
-                    title="No groups"
-                    text="A tool names the groups it belongs to; agents call only tools of groups they were granted."
+                    title=t("No groups")
+                    text=t("A tool names the groups it belongs to; agents call only tools of groups they were granted.")
                 />
             }
             .into_any();
@@ -51,8 +59,8 @@ pub(super) fn Tree(
             .collect();
         view! {
             <div class="stack">
-                {cut.then(|| view! { <p class="note">"The first 200 groups are shown; search to narrow them down."</p> })}
-                {table("Groups", &COLUMNS, rows)}
+                {cut.then(|| view! { <p class="note">{t("The first 200 groups are shown; search to narrow them down.")}</p> })}
+                {table(t("Groups"), &COLUMNS.map(t), rows)}
                 {legend()}
             </div>
         }
@@ -72,21 +80,21 @@ fn row(project: &str, group: Group, folded: RwSignal<BTreeSet<String>>, open: Ca
     let [name, below, hidden] = [(); 3].map(|()| group.name.clone());
     let is_hidden = move || folded.with(|folded| above(&hidden).any(|parent| folded.contains(parent)));
     let status = if group.open {
-        view! { <span><Badge tone=Tone::Good text="open" /></span> }.into_any()
+        view! { <span><Badge tone=Tone::Good text=t("open") /></span> }.into_any()
     } else {
         let why = group.closed_by.map(|by| by.reason);
         view! {
             <span>
-                <Badge tone=Tone::Bad text="closed" />
+                <Badge tone=Tone::Bad text=t("closed") />
                 <span class="muted">" " {why}</span>
             </span>
         }
         .into_any()
     };
     let with_children = (group.tools_with_children > group.tools)
-        .then(|| format!(" ({} with children)", group.tools_with_children));
+        .then(|| tf!(" ({count} with children)", count = group.tools_with_children));
     let fold = (!group.children.is_empty()).then(|| {
-        let label = format!("Children of {below}");
+        let label = tf!("Children of {group}", group = below);
         let name = below.clone();
         let is_open = move || !folded.with(|folded| folded.contains(&below));
         view! {
@@ -109,11 +117,11 @@ fn row(project: &str, group: Group, folded: RwSignal<BTreeSet<String>>, open: Ca
     });
     let usage = match group.usage {
         Some(usage) => view! {
-            {format!("{}, {} refused, ", counted(usage.counts.calls, "call"), usage.counts.denials)}
+            {tf!("{calls}, {refused} refused, ", calls = counted(usage.counts.calls, "call"), refused = usage.counts.denials)}
             <TimeAgo at=usage.last_at />
         }
         .into_any(),
-        None => view! { <span class="muted">"Never"</span> }.into_any(),
+        None => view! { <span class="muted">{t("Never")}</span> }.into_any(),
     };
     view! {
         <tr role="row" hidden=is_hidden>
@@ -123,21 +131,21 @@ fn row(project: &str, group: Group, folded: RwSignal<BTreeSet<String>>, open: Ca
                     <button type="button" class="fault-place" data-row="" on:click=move |_| open.run(name.clone())>
                         {group.name}
                     </button>
-                    {(!group.declared).then(|| view! { <Badge text="not declared" /> })}
+                    {(!group.declared).then(|| view! { <Badge text=t("not declared") /> })}
                 </span>
                 <span class="muted tool-description">{group.description}</span>
-                {group.condition.map(|condition| view! { <code class="muted">"when " {condition}</code> })}
+                {group.condition.map(|condition| view! { <code class="muted">{t("when ")} {condition}</code> })}
             </th>
-            <td role="cell" data-label="Open">{status}</td>
-            <td role="cell" data-label="Tools">
+            <td role="cell" data-label=t("Open")>{status}</td>
+            <td role="cell" data-label=t("Tools")>
                 <span>
                     <a href=tools>{group.tools}</a>
                     {with_children}
                 </span>
             </td>
-            <td role="cell" data-label="Tokens">{cost(group.listed_tools, group.tokens)}</td>
-            <td role="cell" data-label="Held by">{group.holder_count}</td>
-            <td role="cell" data-label="Used">
+            <td role="cell" data-label=t("Tokens")>{cost(group.listed_tools, group.tokens)}</td>
+            <td role="cell" data-label=t("Held by")>{group.holder_count}</td>
+            <td role="cell" data-label=t("Used")>
                 <span>{usage}</span>
             </td>
         </tr>

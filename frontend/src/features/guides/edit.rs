@@ -8,13 +8,14 @@ use crate::api::{Ask, Body, in_project};
 use crate::components::{
     Editor, EditorHandle, Field, FormDialog, Language, Markdown, Placement, Select, TextInput, Toasts,
 };
+use crate::language::{marked, t, tf};
 use crate::reactive::{When, condition, effect, text};
 
 /// What a guide can be about: the value of the choice, and its name.
 const ABOUT: [(&str, &str); 3] = [
-    ("project", "The project"),
-    ("group", "The tools of a group"),
-    ("source", "The tools of an import"),
+    ("project", marked("The project")),
+    ("group", marked("The tools of a group")),
+    ("source", marked("The tools of an import")),
 ];
 
 /// The dialog; an empty id writes a new guide.
@@ -86,7 +87,7 @@ pub(super) fn GuideDialog(
             ask.if_match(tag.get_untracked())
         };
         action.send(ask, move |_| {
-            toasts.done(format!("{name} is stored."));
+            toasts.done(tf!("{name} is stored.", name));
             open.set(false);
             on_saved.run(());
         });
@@ -97,27 +98,27 @@ pub(super) fn GuideDialog(
     });
     let title = text(move || {
         if is_new.get() {
-            "New guide".to_owned()
+            t("New guide").to_owned()
         } else {
-            format!("Edit {}", id.get())
+            tf!("Edit {name}", name = id.get())
         }
     });
     let choices: Vec<(String, String)> = ABOUT
         .iter()
-        .map(|(key, text)| ((*key).to_owned(), (*text).to_owned()))
+        .map(|(key, text)| ((*key).to_owned(), t(text).to_owned()))
         .collect();
     let choices = Signal::stored(choices);
     view! {
-        <FormDialog open title verb="Save" action ready placement=Placement::Wide on_submit=save>
+        <FormDialog open title verb=t("Save") action ready placement=Placement::Wide on_submit=save>
             <When test=move || is_new.get()>
-                <Field id="guide-id" label="Id" help="Letters, digits, '.', '_' and '-'. Agents ask for the guide by it." guide="mcp#guides">
+                <Field id="guide-id" label=t("Id") help=t("Letters, digits, '.', '_' and '-'. Agents ask for the guide by it.") guide="mcp#guides">
                     <TextInput id="guide-id" value=name mono=true placeholder="searching" max="64" />
                 </Field>
             </When>
-            <Field id="guide-summary" label="Summary" help="One line: agents choose by it.">
+            <Field id="guide-summary" label=t("Summary") help=t("One line: agents choose by it.")>
                 <TextInput id="guide-summary" value=summary max="200" />
             </Field>
-            <Field id="guide-about" label="About" guide="mcp#guides">
+            <Field id="guide-about" label=t("About") guide="mcp#guides">
                 <Select
                     id="guide-about"
                     value=about
@@ -126,13 +127,13 @@ pub(super) fn GuideDialog(
                 />
             </Field>
             <When test=move || about.get() != "project">
-                <Field id="guide-subject" label="Its name" help="Only callers that may use it see the guide.">
+                <Field id="guide-subject" label=t("Its name") help=t("Only callers that may use it see the guide.")>
                     <TextInput id="guide-subject" value=subject max="128" />
                 </Field>
             </When>
-            <Editor name="Text in Markdown" value=content handle=EditorHandle::new() rows=12 language=Language::Markdown />
-            <section aria-label="Preview" class="stack-small">
-                <h3>"Preview"</h3>
+            <Editor name=t("Text in Markdown") value=content handle=EditorHandle::new() rows=12 language=Language::Markdown />
+            <section aria-label=t("Preview") class="stack-small">
+                <h3>{t("Preview")}</h3>
                 <Markdown text=content />
             </section>
         </FormDialog>

@@ -13,6 +13,7 @@ use crate::api::{Ask, in_project};
 use crate::components::{
     Cells, Confirm, Dialog, EmptyState, List, Markdown, Placement, SectionHead, Symbol, TimeAgo, Toasts,
 };
+use crate::language::{t, tf};
 use crate::loaded::Loaded;
 use crate::paged::{Item, Paged};
 use crate::reactive::{When, condition, text};
@@ -40,7 +41,7 @@ pub(crate) fn GuidesPage() -> impl IntoView {
         let path = in_project(&project.get_untracked(), &["guides", &id]);
         action.send(Ask::delete(path).if_match("*"), move |_| {
             removing.set(false);
-            toasts.done(format!("{id} was removed."));
+            toasts.done(tf!("{name} was removed.", name = id));
             list.reload();
         });
     };
@@ -59,12 +60,12 @@ pub(crate) fn GuidesPage() -> impl IntoView {
         view! {
             <EmptyState
                 symbol=Symbol::Book
-                title="No guides yet"
-                text="Agents read guides before they use tools that they do not know: write down in which order tools are called, and what goes wrong."
+                title=t("No guides yet")
+                text=t("Agents read guides before they use tools that they do not know: write down in which order tools are called, and what goes wrong.")
             >
                 <When test=move || may_edit.get()>
                     <button type="button" class="button button-primary" on:click=new>
-                        "Write the first guide"
+                        {t("Write the first guide")}
                     </button>
                 </When>
             </EmptyState>
@@ -84,29 +85,29 @@ pub(crate) fn GuidesPage() -> impl IntoView {
             .unwrap_or_default()
     });
     view! {
-        <SectionHead section=PageKind::Guides text="How tools are used, in Markdown. Agents get them by MCP as tools, prompts and resources.">
+        <SectionHead section=PageKind::Guides text=t("How tools are used, in Markdown. Agents get them by MCP as tools, prompts and resources.")>
             <When test=move || may_edit.get()>
                 <button type="button" class="button button-primary" on:click=new>
-                    "New guide"
+                    {t("New guide")}
                 </button>
             </When>
         </SectionHead>
-        <List list what="guides" columns=&["Guide", "About", "Changed", "Open"] cells empty />
+        <List list what=t("guides") columns=[t("Guide"), t("About"), t("Changed"), t("Actions")] cells empty />
         <Dialog open=reading title=text(move || chosen.get()) placement=Placement::Wide>
             <div class="dialog-body">
-                {loaded.placeholder("the guide")}
+                {loaded.placeholder(t("the guide"))}
                 <Markdown text=content />
             </div>
         </Dialog>
         <GuideDialog project open=editing id=chosen on_saved=move |()| list.reload() />
         <Confirm
             open=removing
-            title=text(move || format!("Remove {}?", chosen.get()))
-            verb="Remove the guide"
+            title=text(move || tf!("Remove {name}?", name = chosen.get()))
+            verb=t("Remove the guide")
             action
             on_confirm=remove
         >
-            <p>"Agents are not offered it any more."</p>
+            <p>{t("Agents are not offered it any more.")}</p>
         </Confirm>
     }
 }
@@ -118,9 +119,9 @@ fn row(
     [reading, editing, removing]: [RwSignal<bool>; 3],
 ) -> AnyView {
     let about = match (&guide.group, &guide.source) {
-        (Some(group), _) => format!("Group {group}"),
-        (None, Some(source)) => format!("Import {source}"),
-        (None, None) => "The project".to_owned(),
+        (Some(group), _) => tf!("Group {group}", group),
+        (None, Some(source)) => tf!("Import {source}", source),
+        (None, None) => t("The project").to_owned(),
     };
     let button = |text: &'static str, dialog: RwSignal<bool>| {
         let id = guide.id.clone();
@@ -131,21 +132,21 @@ fn row(
         }
     };
     let (read, edit, remove) = (
-        button("Read", reading),
-        button("Edit", editing),
-        button("Remove", removing),
+        button(t("Read"), reading),
+        button(t("Edit"), editing),
+        button(t("Remove"), removing),
     );
     view! {
         <th scope="row" role="rowheader">
             <span class="tool-name">{guide.id.clone()}</span>
             <span class="muted">{guide.summary}</span>
         </th>
-        <td role="cell" data-label="About">{about}</td>
-        <td role="cell" data-label="Changed">
+        <td role="cell" data-label=t("About")>{about}</td>
+        <td role="cell" data-label=t("Changed")>
             <TimeAgo at=guide.updated_at />
-            {guide.updated_by.map(|by| format!(" by {by}"))}
+            {guide.updated_by.map(|by| tf!(" by {by}", by))}
         </td>
-        <td role="cell" data-label="Open">
+        <td role="cell" data-label=t("Actions")>
             <span class="row">
                 {read}
                 {may_edit.then(|| view! { {edit} {remove} })}

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use toolgate_api::status::{StatusCheck, StatusLevel, SystemStatus};
 
 use crate::components::{Badge, CodeBlock, PageHeading, Tone};
+use crate::language::t;
 use crate::loaded::Loaded;
 use crate::reactive::{When, part};
 
@@ -23,8 +24,8 @@ pub(crate) fn HealthPage() -> impl IntoView {
     view! {
         <div class="page-head">
             <div>
-                <PageHeading text="Health" />
-                <p class="muted">"What this server depends on, and what its configuration leaves open."</p>
+                <PageHeading text=t("Health") />
+                <p class="muted">{t("What this server depends on, and what its configuration leaves open.")}</p>
             </div>
             <div class="page-actions">
                 <button
@@ -35,17 +36,17 @@ pub(crate) fn HealthPage() -> impl IntoView {
                         metrics.reload();
                     }
                 >
-                    "Check again"
+                    {t("Check again")}
                 </button>
             </div>
         </div>
-        {status.placeholder("the health of the server")}
+        {status.placeholder(t("the health of the server"))}
         {part(move || status.read::<SystemStatus>().map(checks).into_any())}
         // It is below the checks, so it comes with them.
         <When test=move || status.is_there()>
             <details class="panel" on:toggle=move |_| wants_metrics.set(true)>
-                <summary>"Figures for Prometheus"</summary>
-                {part(move || if wants_metrics.get() { metrics.placeholder("the figures") } else { ().into_any() })}
+                <summary>{t("Figures for Prometheus")}</summary>
+                {part(move || if wants_metrics.get() { metrics.placeholder(t("the figures")) } else { ().into_any() })}
                 <When test=move || metrics.is_there()>
                     <CodeBlock caption="/metrics" text />
                 </When>
@@ -63,9 +64,9 @@ fn checks(status: SystemStatus) -> AnyView {
         checks.insert(at, check);
     }
     let text = match status.status {
-        StatusLevel::Ok => "Everything works.",
-        StatusLevel::Warning => "Everything works; some checks have warnings.",
-        StatusLevel::Failing => "Something does not work.",
+        StatusLevel::Ok => t("Everything works."),
+        StatusLevel::Warning => t("Everything works; some checks have warnings."),
+        StatusLevel::Failing => t("Something does not work."),
     };
     let rows: Vec<_> = checks.into_iter().map(check).collect();
     view! {
@@ -91,9 +92,9 @@ fn check(check: StatusCheck) -> AnyView {
 
 fn badge(level: StatusLevel) -> AnyView {
     let (tone, text) = match level {
-        StatusLevel::Ok => (Tone::Good, "works"),
-        StatusLevel::Warning => (Tone::Note, "look"),
-        StatusLevel::Failing => (Tone::Bad, "fails"),
+        StatusLevel::Ok => (Tone::Good, t("works")),
+        StatusLevel::Warning => (Tone::Note, t("look")),
+        StatusLevel::Failing => (Tone::Bad, t("fails")),
     };
     view! { <Badge tone text /> }.into_any()
 }

@@ -7,6 +7,7 @@ use super::source::Source;
 use super::waiting::Waiting;
 use crate::api::{Ask, Body, in_project, with_query};
 use crate::components::Toasts;
+use crate::language::{t, tf};
 use crate::loaded::Loaded;
 use crate::reactive::{When, effect};
 use crate::routes::{Page, PageKind};
@@ -59,9 +60,12 @@ pub(super) fn Again(
             if !dry_run {
                 let count = report.import.counts.waiting;
                 toasts.done(match count {
-                    0 => "Imported. Nothing waits in the quarantine.".to_owned(),
-                    1 => "Imported. 1 change of this import waits in the quarantine.".to_owned(),
-                    _ => format!("Imported. {count} changes of this import wait in the quarantine."),
+                    0 => t("Imported. Nothing waits in the quarantine.").to_owned(),
+                    1 => t("Imported. 1 change of this import waits in the quarantine.").to_owned(),
+                    _ => tf!(
+                        "Imported. {count} changes of this import wait in the quarantine.",
+                        count
+                    ),
                 });
                 waiting.reload();
                 on_done.run(());
@@ -83,7 +87,7 @@ pub(super) fn Again(
                     disabled=move || verdict.action.busy.get()
                     on:click=move |_| ask(true)
                 >
-                    "Look at its address again"
+                    {t("Look at its address again")}
                 </button>
                 <code class="break">{url}</code>
             </div>
@@ -94,10 +98,10 @@ pub(super) fn Again(
         with_query(path, &[("import", &id.get())])
     };
     view! {
-        <section class="panel stack" aria-label="Import again">
-            <h2>"Import again"</h2>
+        <section class="panel stack" aria-label=t("Import again")>
+            <h2>{t("Import again")}</h2>
             <p class="muted">
-                "What the description changed waits in the quarantine, and what was edited here is kept. The choice of operations and the credentials stay as they are."
+                {t("What the description changed waits in the quarantine, and what was edited here is kept. The choice of operations and the credentials stay as they are.")}
             </p>
             {refresh}
             {source.view()}
@@ -108,7 +112,7 @@ pub(super) fn Again(
                     disabled=move || !source.is_given() || verdict.action.busy.get()
                     on:click=move |_| ask(false)
                 >
-                    "See what has changed"
+                    {t("See what has changed")}
                 </button>
             </div>
         </section>
@@ -129,14 +133,14 @@ pub(super) fn Again(
                     disabled=move || !verdict.is_ready()
                     on:click=move |_| send(false)
                 >
-                    "Import again"
+                    {t("Import again")}
                 </button>
             </div>
         </When>
         <When test=move || verdict.report.with(|report| report.as_ref().is_some_and(|report| !report.dry_run))>
             <p>
                 <a class="button" href=inbox>
-                    "Show what waits"
+                    {t("Show what waits")}
                 </a>
             </p>
         </When>

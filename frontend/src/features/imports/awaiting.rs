@@ -5,6 +5,7 @@ use toolgate_api::mcp_servers::McpServerList;
 
 use crate::api::in_project;
 use crate::components::{Badge, TimeAgo, Tone};
+use crate::language::t;
 use crate::loaded::Loaded;
 use crate::reactive::part;
 use crate::routes::Page;
@@ -29,9 +30,9 @@ pub(super) fn Awaiting(project: Memo<String>) -> impl IntoView {
                 view! {
                     <li class="row">
                         <a href=page>{server.name}</a>
-                        <Badge tone=Tone::Note text="waits for approval" />
+                        <Badge tone=Tone::Note text=t("waits for approval") />
                         <span class="muted">
-                            "registered by " {server.updated_by} " " <TimeAgo at=server.updated_at />
+                            {t("registered by ")} {server.updated_by} " " <TimeAgo at=server.updated_at />
                         </span>
                     </li>
                 }
@@ -41,8 +42,8 @@ pub(super) fn Awaiting(project: Memo<String>) -> impl IntoView {
             return ().into_any();
         }
         view! {
-            <section class="panel stack-small awaiting" aria-label="MCP servers that wait for approval">
-                <h2>"MCP servers that wait for approval"</h2>
+            <section class="panel stack-small awaiting" aria-label=t("MCP servers that wait for approval")>
+                <h2>{t("MCP servers that wait for approval")}</h2>
                 <ul class="stack-small">{items}</ul>
             </section>
         }

@@ -8,6 +8,7 @@ use toolgate_api::quarantine::{MergeConflict, MergeSide, MergeSides, OperationCh
 
 use crate::components::{Badge, Diff, Tone};
 use crate::features::tools::diff;
+use crate::language::{t, tf};
 use crate::words::counted;
 
 /// How conflicts are decided, by pointer.
@@ -26,13 +27,13 @@ pub(super) fn change_view(tool: &str, change: &OperationChange, decisions: Optio
     let result = change.diff.clone().map(|text| {
         view! {
             <details>
-                <summary>"What approving changes in the tool"</summary>
-                <Diff text name=format!("What approving changes in {tool}") />
+                <summary>{t("What approving changes in the tool")}</summary>
+                <Diff text name=tf!("What approving changes in {tool}", tool) />
             </details>
         }
     });
     let breaks = breaking(change).map(|badge| {
-        view! { <p>{badge} " Calls that work now can fail afterwards, or answer less."</p> }
+        view! { <p>{badge} {t(" Calls that work now can fail afterwards, or answer less.")}</p> }
     });
     view! {
         <div class="stack-small">
@@ -40,17 +41,17 @@ pub(super) fn change_view(tool: &str, change: &OperationChange, decisions: Optio
             {has_conflicts
                 .then(|| {
                     view! {
-                        <section class="stack-small" aria-label=format!("Conflicts of {tool}")>
+                        <section class="stack-small" aria-label=tf!("Conflicts of {tool}", tool)>
                             <p>
                                 <Badge tone=Tone::Bad text=counted(conflicts.len(), "conflict") />
-                                " The description and an edit in this project changed the same place in different ways."
+                                {t(" The description and an edit in this project changed the same place in different ways.")}
                             </p>
                             {conflicts}
                         </section>
                     }
                 })}
-            {places(tool, "The description changed", &change.upstream)}
-            {places(tool, "Edited here, and kept", &change.local)}
+            {places(tool, t("The description changed"), &change.upstream)}
+            {places(tool, t("Edited here, and kept"), &change.local)}
             {result}
         </div>
     }
@@ -77,7 +78,7 @@ fn places(tool: &str, title: &'static str, places: &[PropertyChange]) -> AnyView
             view! {
                 <li>
                     <code>{pointer(&place.pointer)}</code>
-                    {place.breaking.then(|| view! { " " <Badge tone=Tone::Bad text="breaking" /> })}
+                    {place.breaking.then(|| view! { " " <Badge tone=Tone::Bad text=t("breaking") /> })}
                     <div class="diff" tabindex="0" role="region" aria-label=format!("{title}: {tool} {}", place.pointer)>
                         {lines("-", before)}
                         {lines("+", after)}
@@ -115,7 +116,7 @@ fn lines(sign: &'static str, text: Option<String>) -> AnyView {
 
 fn conflict_view(tool: &str, at: usize, conflict: &MergeConflict, decisions: Option<Decisions>) -> AnyView {
     let side = |title: &'static str, value: Option<&Value>| {
-        let text = written(value).unwrap_or_else(|| "(nothing)".to_owned());
+        let text = written(value).unwrap_or_else(|| t("(nothing)").to_owned());
         let name = format!("{title}: {tool} {}", pointer(&conflict.pointer));
         view! {
             <div>
@@ -131,8 +132,8 @@ fn conflict_view(tool: &str, at: usize, conflict: &MergeConflict, decisions: Opt
         let [ours, theirs] = [MergeSide::Ours, MergeSide::Theirs].map(|side| {
             let (read, written) = (conflict.pointer.clone(), conflict.pointer.clone());
             let words = match side {
-                MergeSide::Ours => "Keep what was edited here",
-                MergeSide::Theirs => "Take what the description says",
+                MergeSide::Ours => t("Keep what was edited here"),
+                MergeSide::Theirs => t("Take what the description says"),
             };
             view! {
                 <label class="check">
@@ -154,8 +155,8 @@ fn conflict_view(tool: &str, at: usize, conflict: &MergeConflict, decisions: Opt
                 <code>{pointer(&conflict.pointer)}</code>
             </legend>
             <div class="sides">
-                {side("Last import", conflict.base.as_ref())} {side("Edited here", conflict.ours.as_ref())}
-                {side("Description now", conflict.theirs.as_ref())}
+                {side(t("Last import"), conflict.base.as_ref())} {side(t("Edited here"), conflict.ours.as_ref())}
+                {side(t("Description now"), conflict.theirs.as_ref())}
             </div>
             {choice}
         </fieldset>
@@ -177,16 +178,16 @@ pub(super) fn sides_view(sides: &MergeSides) -> AnyView {
         .into_any()
     };
     view! {
-        {section("What the description changed", diff(&base, &theirs), true)}
-        {section("What was edited here", diff(&base, &ours), true)}
-        {merged.map(|merged| section("Both together, compared with the tool as it is", diff(&ours, &merged), true))}
+        {section(t("What the description changed"), diff(&base, &theirs), true)}
+        {section(t("What was edited here"), diff(&base, &ours), true)}
+        {merged.map(|merged| section(t("Both together, compared with the tool as it is"), diff(&ours, &merged), true))}
     }
     .into_any()
 }
 
 fn pointer(pointer: &str) -> String {
     if pointer.is_empty() {
-        "the whole definition".to_owned()
+        t("the whole definition").to_owned()
     } else {
         pointer.to_owned()
     }

@@ -9,13 +9,14 @@ use super::badges::{operation_name, outcome_badge};
 use super::layers::Layering;
 use super::rule::{Rule, can_be_chosen, finds, is_pattern};
 use crate::components::{Badge, Icon, SearchBox, Select, Symbol, Tone};
+use crate::language::{marked, t, tf};
 use crate::reactive::part;
 use crate::url::UrlParam;
 use crate::words::counted;
 
 /// Operations up to which all tags are unfolded at first.
 const UNFOLDED: usize = 60;
-const UNTAGGED: &str = "Without a tag";
+const UNTAGGED: &str = marked("Without a tag");
 
 /// What is chosen of a preview.
 #[derive(Clone, Copy)]
@@ -103,7 +104,7 @@ impl Choosing {
                 let all = preview.iter().flat_map(|preview| &preview.operations);
                 all.map(|one| one.method.clone()).collect::<BTreeSet<_>>()
             });
-            let every = (String::new(), "All methods".to_owned());
+            let every = (String::new(), t("All methods").to_owned());
             let each = of_all.into_iter().map(|method| (method.clone(), method));
             std::iter::once(every).chain(each).collect::<Vec<_>>()
         });
@@ -128,10 +129,10 @@ impl Choosing {
         };
         view! {
             <div class="filters">
-                <SearchBox param=self.q name="Search operations" placeholder="Search, or a pattern such as /pets/**" />
+                <SearchBox param=self.q name=t("Search operations") placeholder=t("Search, or a pattern such as /pets/**") />
                 <Select
                     id="import-method"
-                    name="Method"
+                    name=t("Method")
                     value=self.method.signal()
                     options=methods
                     on_change=move |method: String| self.method.push(&method)
@@ -139,13 +140,13 @@ impl Choosing {
             </div>
             <div class="row">
                 <button type="button" class="button button-small" on:click=only>
-                    "Choose only what is listed"
+                    {t("Choose only what is listed")}
                 </button>
                 <button type="button" class="button button-small" on:click=add>
-                    "Add what is listed"
+                    {t("Add what is listed")}
                 </button>
                 <button type="button" class="button button-small" on:click=remove>
-                    "Leave out what is listed"
+                    {t("Leave out what is listed")}
                 </button>
             </div>
             {part(move || self.tree(layering))}
@@ -153,7 +154,7 @@ impl Choosing {
                 <strong>
                     {move || {
                         let all = self.preview.with(|preview| preview.as_ref().map_or(0, |preview| preview.operations.len()));
-                        format!("{} of {} chosen. ", self.count(), counted(all, "operation"))
+                        tf!("{count} of {all} chosen. ", count = self.count(), all = counted(all, "operation"))
                     }}
                 </strong>
                 <span class="muted">{move || self.rule().summary()}</span>
@@ -165,17 +166,20 @@ impl Choosing {
     fn tree(self, layering: Layering) -> AnyView {
         let shown = self.shown();
         if shown.is_empty() {
-            return view! { <p class="muted" role="status">"No operation matches. Try a shorter word, or /** for all paths."</p> }
+            return view! { <p class="muted" role="status">{t("No operation matches. Try a shorter word, or /** for all paths.")}</p> }
                 .into_any();
         }
         let unfolded = shown.len() <= UNFOLDED;
         let tags: Vec<_> = by(shown, |one| {
-            one.tags.first().cloned().unwrap_or_else(|| UNTAGGED.to_owned())
+            one.tags
+                .first()
+                .cloned()
+                .unwrap_or_else(|| t(UNTAGGED).to_owned())
         })
         .into_iter()
         .map(|(tag, operations)| self.tag(tag, operations, unfolded, layering))
         .collect();
-        view! { <ul class="operations" aria-label="Operations">{tags}</ul> }.into_any()
+        view! { <ul class="operations" aria-label=t("Operations")>{tags}</ul> }.into_any()
     }
 
     fn tag(
@@ -187,7 +191,7 @@ impl Choosing {
     ) -> AnyView {
         let open = RwSignal::new(unfolded);
         let names = possible(&operations);
-        let label = format!("Operations of {tag}");
+        let label = tf!("Operations of {tag}", tag);
         let total = counted(operations.len(), "operation");
         let operations = StoredValue::new(operations);
         let paths = move || {
@@ -256,7 +260,7 @@ impl Choosing {
                     {self.tick(name, names, false)}
                     <span class="tool-name">{one.tool}</span>
                     {outcome_badge(one.outcome, true)}
-                    {one.deprecated.then(|| view! { <Badge tone=Tone::Note text="deprecated" /> })}
+                    {one.deprecated.then(|| view! { <Badge tone=Tone::Note text=t("deprecated") /> })}
                     {is_possible.then(|| layering.button(tool))}
                 </div>
                 {one.summary.map(|summary| view! { <p class="muted">{summary}</p> })}
@@ -354,7 +358,7 @@ pub(super) fn about(one: &ImportedOperation, is_open: bool) -> AnyView {
         }
     });
     let security = (!one.security.is_empty())
-        .then(|| view! { <p class="muted">"Asks for " {ways_in(&one.security)}</p> });
+        .then(|| view! { <p class="muted">{t("Asks for ")} {ways_in(&one.security)}</p> });
     view! {
         {reason.map(|reason| view! { <p class="field-error">{reason}</p> })}
         {notes}
@@ -366,17 +370,17 @@ pub(super) fn about(one: &ImportedOperation, is_open: bool) -> AnyView {
 fn ways_in(security: &[Vec<ImportSecurity>]) -> String {
     let ways = security.iter().map(|together| {
         let things = together.iter().map(|one| {
-            let missing = if one.supported { "" } else { " (not supported)" };
+            let missing = if one.supported { "" } else { t(" (not supported)") };
             format!("{}{missing}", one.what)
         });
-        let things = things.collect::<Vec<_>>().join(" and ");
+        let things = things.collect::<Vec<_>>().join(t(" and "));
         if things.is_empty() {
-            "nothing".to_owned()
+            t("nothing").to_owned()
         } else {
             things
         }
     });
-    ways.collect::<Vec<_>>().join(", or ")
+    ways.collect::<Vec<_>>().join(t(", or "))
 }
 
 /// An operation's line in a report.

@@ -9,6 +9,7 @@ use super::waiting::Waiting;
 use crate::api::{Ask, Body, in_project, object, parse, with_query};
 use crate::components::{Diff, Toasts};
 use crate::expectations;
+use crate::language::{marked, t, tf};
 use crate::paged::Paged;
 use crate::reactive::{condition, text};
 use crate::review::{Frame, Review};
@@ -19,10 +20,10 @@ const SHOWN: usize = 5;
 
 /// What can be done with the selected changes: what the button says, the decision, and whose change counts in conflicts.
 const DEEDS: [(&str, &str, &str); 4] = [
-    ("Approve those without conflicts", "approve", ""),
-    ("Approve, keep ours in conflicts", "approve", "ours"),
-    ("Approve, take theirs in conflicts", "approve", "theirs"),
-    ("Reject", "reject", ""),
+    (marked("Approve those without conflicts"), "approve", ""),
+    (marked("Approve, keep ours in conflicts"), "approve", "ours"),
+    (marked("Approve, take theirs in conflicts"), "approve", "theirs"),
+    (marked("Reject"), "reject", ""),
 ];
 
 /// The tools whose changes are selected.
@@ -30,7 +31,7 @@ pub(super) type Selected = RwSignal<BTreeSet<String>>;
 
 /// The box that selects a row.
 pub(super) fn select_box(selected: Selected, tool: &str) -> AnyView {
-    let label = format!("Select {tool}");
+    let label = tf!("Select {tool}", tool);
     let tool = StoredValue::new(tool.to_owned());
     view! {
         <input
@@ -94,7 +95,7 @@ pub(super) fn Several(project: Memo<String>, list: Paged, selected: Selected) ->
                 selected.update(BTreeSet::clear);
                 list.reload();
                 waiting.reload();
-                toasts.done(format!("{verb}: {}.", counted(decided(&found), "change")));
+                toasts.done(format!("{}: {}.", t(verb), counted(decided(&found), "change")));
             });
     };
     let begin = move |at: usize| {
@@ -106,7 +107,7 @@ pub(super) fn Several(project: Memo<String>, list: Paged, selected: Selected) ->
         .map(|at| {
             view! {
                 <button type="button" class="button button-small" on:click=move |_| begin(at)>
-                    {DEEDS[at].0}
+                    {t(DEEDS[at].0)}
                 </button>
             }
         })
@@ -115,26 +116,30 @@ pub(super) fn Several(project: Memo<String>, list: Paged, selected: Selected) ->
     let is_approved = condition(move || !is_reject());
     let count_decided = move || review.plan.with(decided);
     let dialog = review.view(Frame {
-        title: text(move || DEEDS[chosen.get()].0.to_owned()),
+        title: text(move || t(DEEDS[chosen.get()].0).to_owned()),
         before: None,
         outlook,
-        all_the_same: "Approve them all the same, although policy tests would fail",
+        all_the_same: t("Approve them all the same, although policy tests would fail"),
         note_id: "several-note",
         is_noted: is_approved.into(),
         after: None,
         verb: text(move || {
-            let verb = if is_reject() { "Reject" } else { "Approve" };
-            format!("{verb} {}", counted(count_decided(), "change"))
+            let changes = counted(count_decided(), "change");
+            if is_reject() {
+                tf!("Reject {changes}", changes)
+            } else {
+                tf!("Approve {changes}", changes)
+            }
         }),
         is_danger: false.into(),
         is_ready: condition(move || review.is_meant() && count_decided() != 0).into(),
         on_confirm: Callback::new(move |()| send(false)),
     });
     view! {
-        <section class="bulk" aria-label="Selected changes" hidden=move || count() == 0>
+        <section class="bulk" aria-label=t("Selected changes") hidden=move || count() == 0>
             <p role="status">
                 <strong>{move || counted(count(), "change")}</strong>
-                " selected"
+                {t(" selected")}
             </p>
             {buttons}
             <button
@@ -142,7 +147,7 @@ pub(super) fn Several(project: Memo<String>, list: Paged, selected: Selected) ->
                 class="button button-small button-quiet"
                 on:click=move |_| selected.update(BTreeSet::clear)
             >
-                "Clear selection"
+                {t("Clear selection")}
             </button>
         </section>
         {dialog}
@@ -166,7 +171,7 @@ fn outlook(plan: &Value) -> AnyView {
         .take(SHOWN)
         .map(|item| {
             let diff = item["diff"].as_str();
-            let stays = diff.is_none().then_some(" stays as it is");
+            let stays = diff.is_none().then_some(t(" stays as it is"));
             view! {
                 <li>
                     <span class="tool-name">{name(item)}</span>
@@ -179,12 +184,12 @@ fn outlook(plan: &Value) -> AnyView {
     let more = decided(plan).saturating_sub(SHOWN);
     let waits: Vec<String> = items(plan, true).map(name).collect();
     let waits = (!waits.is_empty())
-        .then(|| view! { <p>{format!("Conflicts have to be decided, so these go on waiting: {}.", waits.join(", "))}</p> });
+        .then(|| view! { <p>{tf!("Conflicts have to be decided, so these go on waiting: {names}.", names = waits.join(", "))}</p> });
     view! {
         {expectations::outlook(&plan["policy_tests"])}
         {waits}
         <ul class="stack">{shown}</ul>
-        {(more != 0).then(|| view! { <p class="muted">{format!("And {} more.", counted(more, "change"))}</p> })}
+        {(more != 0).then(|| view! { <p class="muted">{tf!("And {changes} more.", changes = counted(more, "change"))}</p> })}
     }
     .into_any()
 }

@@ -7,6 +7,7 @@ use toolgate_api::imports::ImportHost;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
 use crate::components::{Badge, Confirm, Toasts, Tone};
+use crate::language::{t, tf};
 use crate::reactive::text;
 use crate::session::Session;
 
@@ -18,7 +19,7 @@ pub(super) fn hosts_view(project: Memo<String>, hosts: &[ImportHost], on_added: 
     let toasts = Toasts::get();
     let may_add = untrack(|| session.is_system_admin());
     if hosts.is_empty() {
-        return view! { <p class="muted">"None of the chosen operations says where requests go."</p> }
+        return view! { <p class="muted">{t("None of the chosen operations says where requests go.")}</p> }
             .into_any();
     }
     let asking = RwSignal::new(false);
@@ -34,7 +35,7 @@ pub(super) fn hosts_view(project: Memo<String>, hosts: &[ImportHost], on_added: 
             let ask = Ask::put(path, Body::json(&list)).if_match(answer.etag);
             action.send(ask, move |_| {
                 asking.set(false);
-                toasts.done(format!("The tools of this project may reach {origin}."));
+                toasts.done(tf!("The tools of this project may reach {origin}.", origin));
                 on_added.run(());
             });
         });
@@ -44,9 +45,9 @@ pub(super) fn hosts_view(project: Memo<String>, hosts: &[ImportHost], on_added: 
         .iter()
         .map(|host| {
             let (tone, word) = if host.allowed {
-                (Tone::Good, "allowed")
+                (Tone::Good, t("allowed"))
             } else {
-                (Tone::Bad, "not allowed")
+                (Tone::Bad, t("not allowed"))
             };
             let origin = host.origin.clone();
             let button = (may_add && !host.allowed).then(|| {
@@ -60,7 +61,7 @@ pub(super) fn hosts_view(project: Memo<String>, hosts: &[ImportHost], on_added: 
                             asking.set(true);
                         }
                     >
-                        "Let this project reach it"
+                        {t("Let this project reach it")}
                     </button>
                 }
             });
@@ -79,16 +80,16 @@ pub(super) fn hosts_view(project: Memo<String>, hosts: &[ImportHost], on_added: 
     view! {
         <ul class="stack-small">{items}</ul>
         {(is_closed && !may_add)
-            .then(|| view! { <p class="note">"Calls fail until a system administrator lets this project reach these hosts."</p> })}
+            .then(|| view! { <p class="note">{t("Calls fail until a system administrator lets this project reach these hosts.")}</p> })}
         <Confirm
             open=asking
-            title=text(move || format!("Let this project reach {}?", asked.get()))
-            verb="Allow the host"
+            title=text(move || tf!("Let this project reach {origin}?", origin = asked.get()))
+            verb=t("Allow the host")
             is_danger=false
             action
             on_confirm=add
         >
-            <p>"Every tool of this project may connect to it from now on. The list of hosts is on the page Settings."</p>
+            <p>{t("Every tool of this project may connect to it from now on. The list of hosts is on the page Settings.")}</p>
         </Confirm>
     }
     .into_any()

@@ -12,6 +12,7 @@ use super::questions::Questions;
 use crate::action::Action;
 use crate::api::{ApiError, Ask, Body, in_project, parse, with_query};
 use crate::components::{Dialog, Placement, ProblemPanel, Skeleton};
+use crate::language::{marked, t, tf};
 use crate::reactive::{part, text};
 
 /// The layers of one tool: by parameter the layer, and its value or the name of the variable.
@@ -19,10 +20,10 @@ type Layers = BTreeMap<String, (String, String)>;
 
 /// The layers with their words; the first is what a parameter is without a decision.
 const LAYERS: [(&str, &str); 4] = [
-    ("", "The caller gives it"),
-    ("default", "Default, when the caller gives nothing"),
-    ("fixed", "Fixed; callers do not see it"),
-    ("env", "From the environment; callers do not see it"),
+    ("", marked("The caller gives it")),
+    ("default", marked("Default, when the caller gives nothing")),
+    ("fixed", marked("Fixed; callers do not see it")),
+    ("env", marked("From the environment; callers do not see it")),
 ];
 
 /// The decisions for all tools of an import, and the dialog in which they are made.
@@ -78,12 +79,12 @@ impl Layering {
             <button
                 type="button"
                 class="button button-small button-quiet"
-                aria-label=format!("Arguments of {label}")
+                aria-label=tf!("Arguments of {tool}", tool = label)
                 on:click=move |_| self.begin(tool.clone())
             >
                 {move || match decided() {
-                    0 => "Arguments".to_owned(),
-                    count => format!("Arguments ({count} set)"),
+                    0 => t("Arguments").to_owned(),
+                    count => tf!("Arguments ({count} set)", count),
                 }}
             </button>
         }
@@ -118,11 +119,11 @@ impl Layering {
             if self.definition.with(Value::is_null) {
                 let is_waiting = self.action.busy.get();
                 return is_waiting
-                    .then(|| view! { <Skeleton what="the arguments" rows=3 /> })
+                    .then(|| view! { <Skeleton what=t("the arguments") rows=3 /> })
                     .into_any();
             }
             if names.is_empty() {
-                return view! { <p class="muted">"This operation takes no arguments."</p> }.into_any();
+                return view! { <p class="muted">{t("This operation takes no arguments.")}</p> }.into_any();
             }
             let rows: Vec<_> = names
                 .into_iter()
@@ -134,19 +135,19 @@ impl Layering {
         view! {
             <Dialog
                 open=self.open
-                title=text(move || format!("Arguments of {}", self.tool.get()))
+                title=text(move || tf!("Arguments of {tool}", tool = self.tool.get()))
                 placement=Placement::Wide
             >
                 <div class="dialog-body">
                     <p class="muted">
-                        "What is decided here is written into the tool right after the import. Variables are those that the server permits to definitions, and secrets of this project as secret:NAME."
+                        {t("What is decided here is written into the tool right after the import. Variables are those that the server permits to definitions, and secrets of this project as secret:NAME.")}
                     </p>
                     {self.action.outcome()}
                     {part(rows)}
                 </div>
                 <footer class="dialog-foot">
                     <button type="button" class="button button-primary" on:click=move |_| self.open.set(false)>
-                        "Done"
+                        {t("Done")}
                     </button>
                 </footer>
             </Dialog>
@@ -178,7 +179,7 @@ impl Layering {
             .map(|(key, words)| {
                 view! {
                     <option value=key selected=untrack(|| now.get().0 == key)>
-                        {words}
+                        {t(words)}
                     </option>
                 }
             })
@@ -201,7 +202,7 @@ impl Layering {
                 </div>
                 <div class="field" hidden=move || now.get().0.is_empty()>
                     <label for=value.clone()>
-                        {move || if now.get().0 == "env" { "Name of the variable, or secret:NAME" } else { "Value" }}
+                        {move || if now.get().0 == "env" { t("Name of the variable, or secret:NAME") } else { t("Value") }}
                     </label>
                     <input
                         id=value
@@ -240,7 +241,7 @@ impl Layering {
         part(move || {
             let problem = |error| {
                 view! {
-                    <p class="note">"The operations are imported, but the arguments that you have set are not in the tools yet."</p>
+                    <p class="note">{t("The operations are imported, but the arguments that you have set are not in the tools yet.")}</p>
                     <ProblemPanel error on_retry=again />
                 }
             };
@@ -251,7 +252,7 @@ impl Layering {
 
 /// What a parameter takes, in short.
 fn hint(schema: &Value) -> String {
-    let kind = schema["type"].as_str().unwrap_or("any value");
+    let kind = schema["type"].as_str().unwrap_or(t("any value"));
     match schema["description"].as_str() {
         Some(words) => format!("{kind}: {words}"),
         None => kind.to_owned(),

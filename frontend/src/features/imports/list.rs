@@ -8,6 +8,7 @@ use toolgate_api::imports::{Import, ImportSource};
 use super::badges::format_name;
 use crate::api::in_project;
 use crate::components::{Badge, Cells, EmptyState, List, SectionHead, Symbol, TimeAgo, Tone};
+use crate::language::{t, tf};
 use crate::paged::{Item, Paged};
 use crate::reactive::When;
 use crate::routes::{Page, PageKind};
@@ -31,26 +32,26 @@ pub(crate) fn ImportsPage() -> impl IntoView {
         view! {
             <EmptyState
                 symbol=Symbol::Import
-                title="No imports yet"
-                text="A description of an API, as OpenAPI or Swagger, becomes tools: one for each operation that you choose. When the description changes later, the changes wait for approval."
+                title=t("No imports yet")
+                text=t("A description of an API, as OpenAPI or Swagger, becomes tools: one for each operation that you choose. When the description changes later, the changes wait for approval.")
             >
                 <When test=may_import>
                     <a class="button button-primary" href=new>
-                        "Import a description"
+                        {t("Import a description")}
                     </a>
                 </When>
             </EmptyState>
         }
     };
     view! {
-        <SectionHead section=PageKind::Imports text="Descriptions of APIs whose operations are tools of this project.">
+        <SectionHead section=PageKind::Imports text=t("Descriptions of APIs whose operations are tools of this project.")>
             <When test=may_import>
                 <a class="button button-primary" href=new>
-                    "New import"
+                    {t("New import")}
                 </a>
             </When>
         </SectionHead>
-        <List list what="imports" columns=&["Import", "Operations", "Hosts", "From", "Imported"] cells empty />
+        <List list what=t("imports") columns=[t("Import"), t("Operations"), t("Hosts"), t("From"), t("Imported")] cells empty />
     }
 }
 
@@ -68,22 +69,22 @@ fn row(project: &str, import: Import) -> AnyView {
                 {format!("{} {}, {}", import.title, import.version, format_name(import.format))}
             </span>
         </th>
-        <td role="cell" data-label="Operations">
+        <td role="cell" data-label=t("Operations")>
             <span class="row">
-                {import.counts.operations} {count_badge(import.counts.waiting, "waiting", Tone::Note)}
-                {count_badge(import.counts.gone, "gone", Tone::Plain)}
+                {import.counts.operations} {count_badge(import.counts.waiting, t("waiting"), Tone::Note)}
+                {count_badge(import.counts.gone, t("gone"), Tone::Plain)}
             </span>
         </td>
-        <td role="cell" data-label="Hosts">
-            <span class="row">{hosts} {count_badge(u32::try_from(closed).unwrap_or(u32::MAX), "not allowed", Tone::Bad)}</span>
+        <td role="cell" data-label=t("Hosts")>
+            <span class="row">{hosts} {count_badge(u32::try_from(closed).unwrap_or(u32::MAX), t("not allowed"), Tone::Bad)}</span>
         </td>
-        <td role="cell" data-label="From">
+        <td role="cell" data-label=t("From")>
             <span class="break">{from}</span>
         </td>
-        <td role="cell" data-label="Imported">
+        <td role="cell" data-label=t("Imported")>
             <span>
                 <TimeAgo at=import.imported_at />
-                " by "
+                {t(" by ")}
                 {import.imported_by}
             </span>
         </td>
@@ -95,11 +96,11 @@ fn row(project: &str, import: Import) -> AnyView {
 pub(super) fn came_from(project: &str, source: ImportSource) -> AnyView {
     if let Some(server) = source.mcp_server {
         let href = Page::mcp_server(project.to_owned(), server.clone()).path();
-        return view! { <a href=href>{format!("MCP server {server}")}</a> }.into_any();
+        return view! { <a href=href>{tf!("MCP server {server}", server)}</a> }.into_any();
     }
     source
         .url
-        .unwrap_or_else(|| "sent as a text".to_owned())
+        .unwrap_or_else(|| t("sent as a text").to_owned())
         .into_any()
 }
 

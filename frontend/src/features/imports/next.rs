@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::trying::Trying;
 use crate::components::{Field, NameInput, NamesOf};
+use crate::language::{t, tf};
 use crate::reactive::{effect, part};
 use crate::tool_change::{Part, ToolChange};
 use crate::words::counted;
@@ -46,7 +47,7 @@ pub(crate) fn Next(
     let review = move |_| enable(chosen.with_untracked(|chosen| chosen.iter().cloned().collect()));
     let row = move |name: String| {
         let [read, written, meant, shown] = [(); 4].map(|()| name.clone());
-        let label = format!("Try {name}");
+        let label = tf!("Try {name}", name);
         view! {
             <li class="row">
                 <label class="check">
@@ -73,28 +74,28 @@ pub(crate) fn Next(
                     aria-pressed=move || tried.with(|tried| tried.as_ref() == Some(&shown)).to_string()
                     on:click=move |_| tried.set(Some(meant.clone()))
                 >
-                    "Try"
+                    {t("Try")}
                 </button>
             </li>
         }
     };
     let boxes = move || tools.get().into_iter().map(row).collect::<Vec<_>>().into_any();
     view! {
-        <section class="panel stack" aria-label="Enable">
-            <h2>"Enable and try"</h2>
+        <section class="panel stack" aria-label=t("Enable")>
+            <h2>{t("Enable and try")}</h2>
             <p class="muted">
-                "The new tools are disabled until you enable them: all of them, or one that you try first."
+                {t("The new tools are disabled until you enable them: all of them, or one that you try first.")}
             </p>
             <ul class="names">{part(boxes)}</ul>
             <div class="columns">
                 <Field
                     id="next-groups"
-                    label="Groups"
-                    help="Those who are granted one of them may call the tools. Separated by commas."
+                    label=t("Groups")
+                    help=t("Those who are granted one of them may call the tools. Separated by commas.")
                 >
                     <NameInput id="next-groups" value=groups of=NamesOf::Groups many=true />
                 </Field>
-                <Field id="next-states" label="Open in states" help="Separated by commas; empty is every state." guide="groups-and-states#the-rule">
+                <Field id="next-states" label=t("Open in states") help=t("Separated by commas; empty is every state.") guide="groups-and-states#the-rule">
                     <NameInput id="next-states" value=states of=NamesOf::States many=true />
                 </Field>
             </div>
@@ -105,7 +106,7 @@ pub(crate) fn Next(
                     disabled=move || chosen.with(BTreeSet::is_empty)
                     on:click=review
                 >
-                    {move || format!("Enable {}", counted(chosen.with(BTreeSet::len), "tool"))}
+                    {move || tf!("Enable {tools}", tools = counted(chosen.with(BTreeSet::len), "tool"))}
                 </button>
             </div>
         </section>

@@ -17,6 +17,7 @@ use crate::components::{
     Badge, Breadcrumbs, Cells, Confirm, EmptyState, List, PageHeading, Tabs, Tags, TimeAgo, Toasts, Tone,
     fact, facts,
 };
+use crate::language::{marked, t, tf};
 use crate::loaded::Loaded;
 use crate::paged::{Item, Paged};
 use crate::reactive::{When, condition, part, text};
@@ -26,7 +27,7 @@ use crate::url::{Navigator, UrlParam, import_in_path, project_in_path};
 use crate::words::counted;
 
 /// The views; the last one is for those who may edit.
-const VIEWS: [(&str, &str); 2] = [("", "Operations"), ("again", "Import again")];
+const VIEWS: [(&str, &str); 2] = [("", marked("Operations")), ("again", marked("Import again"))];
 
 /// One import.
 #[component]
@@ -78,13 +79,13 @@ pub(crate) fn ImportPage() -> impl IntoView {
                 <Removal project id loaded />
             </When>
         </div>
-        {loaded.placeholder("the import")}
+        {loaded.placeholder(t("the import"))}
         {part(move || {
             let again = Callback::new(move |()| loaded.reload());
             import.with(|import| import.as_ref().map(|import| about(project, import, again))).into_any()
         })}
         <When test=move || loaded.is_there() && may_edit.get()>
-            <Tabs param=tab name="Views of the import" choices=&VIEWS />
+            <Tabs param=tab name=t("Views of the import") choices=&VIEWS />
         </When>
         {content}
     }
@@ -95,11 +96,11 @@ fn at_server(project: &str, server: String) -> AnyView {
     let path = Page::mcp_server(project.to_owned(), server.clone()).path();
     let href = with_query(path, &[("tab", "import")]);
     view! {
-        <section class="panel stack-small" aria-label="Import again">
-            <h2>"Import again"</h2>
+        <section class="panel stack-small" aria-label=t("Import again")>
+            <h2>{t("Import again")}</h2>
             <p>
-                "These are the tools of an MCP server. "
-                <a href=href>{format!("Import the tools of {server} again")}</a>
+                {t("These are the tools of an MCP server. ")}
+                <a href=href>{tf!("Import the tools of {server} again", server)}</a>
             </p>
         </section>
     }
@@ -107,7 +108,11 @@ fn at_server(project: &str, server: String) -> AnyView {
 }
 
 fn version(import: &Import) -> AnyView {
-    let text = format!("Version {}, {}", import.version, format_name(import.format));
+    let text = tf!(
+        "Version {version}, {format}",
+        version = import.version,
+        format = format_name(import.format)
+    );
     view! { <p class="muted">{text}</p> }.into_any()
 }
 
@@ -118,10 +123,10 @@ fn about(project: Memo<String>, import: &Import, on_added: Callback<()>) -> AnyV
     let waiting = Page::of_project(project.get_untracked(), PageKind::Quarantine).path();
     let waiting = with_query(waiting, &[("import", &import.id)]);
     let chosen = [
-        ("tags", source.tags),
-        ("paths", source.paths),
-        ("methods", source.methods),
-        ("operations", source.operations),
+        (t("tags"), source.tags),
+        (t("paths"), source.paths),
+        (t("methods"), source.methods),
+        (t("operations"), source.operations),
     ];
     let chosen = chosen
         .into_iter()
@@ -129,7 +134,7 @@ fn about(project: Memo<String>, import: &Import, on_added: Callback<()>) -> AnyV
         .map(|(word, names)| format!("{word} {}", names.join(", ")))
         .collect::<Vec<_>>();
     let chosen = if chosen.is_empty() {
-        "all operations".to_owned()
+        t("all operations").to_owned()
     } else {
         chosen.join("; ")
     };
@@ -144,53 +149,56 @@ fn about(project: Memo<String>, import: &Import, on_added: Callback<()>) -> AnyV
     let counts = import.counts;
     let lines = facts(vec![
         fact(
-            "Operations",
+            t("Operations"),
             view! {
                 <span class="row">
                     {counts.operations}
                     {(counts.waiting != 0)
-                        .then(|| view! { <a href=waiting>{count_badge(counts.waiting, "waiting", Tone::Note)}</a> })}
-                    {count_badge(counts.gone, "gone", Tone::Plain)}
+                        .then(|| view! { <a href=waiting>{count_badge(counts.waiting, t("waiting"), Tone::Note)}</a> })}
+                    {count_badge(counts.gone, t("gone"), Tone::Plain)}
                 </span>
             },
         ),
-        fact("Chosen", chosen),
-        fact("From", view! { <span class="break">{from}</span> }),
+        fact(t("Chosen"), chosen),
+        fact(t("From"), view! { <span class="break">{from}</span> }),
         fact(
-            "Address",
+            t("Address"),
             source
                 .base_url
-                .unwrap_or_else(|| "as the description says".to_owned()),
+                .unwrap_or_else(|| t("as the description says").to_owned()),
         ),
-        fact("Prefix", source.prefix.unwrap_or_else(|| "none".to_owned())),
+        fact(t("Prefix"), source.prefix.unwrap_or_else(|| t("none").to_owned())),
         fact(
-            "Variables",
-            view! { <Tags names=variables none="their defaults" /> },
+            t("Variables"),
+            view! { <Tags names=variables none=t("their defaults") /> },
         ),
-        fact("Credentials", view! { <Tags names=credentials none="none" /> }),
         fact(
-            "Imported",
+            t("Credentials"),
+            view! { <Tags names=credentials none=t("none") /> },
+        ),
+        fact(
+            t("Imported"),
             view! {
                 <TimeAgo at=import.imported_at />
-                {format!(" by {}", import.imported_by)}
+                {tf!(" by {name}", name = import.imported_by)}
             },
         ),
         fact(
-            "First",
+            t("First"),
             view! {
                 <TimeAgo at=import.created_at />
-                {format!(" by {}", import.created_by)}
+                {tf!(" by {name}", name = import.created_by)}
             },
         ),
     ]);
     view! {
         <div class="columns import-about">
-            <section class="panel" aria-label="About">
-                <h2>"About"</h2>
+            <section class="panel" aria-label=t("About")>
+                <h2>{t("About")}</h2>
                 {lines}
             </section>
-            <section class="panel stack-small" aria-label="Hosts">
-                <h2>"Hosts"</h2>
+            <section class="panel stack-small" aria-label=t("Hosts")>
+                <h2>{t("Hosts")}</h2>
                 {hosts_view(project, &import.hosts, on_added)}
             </section>
         </div>
@@ -213,8 +221,8 @@ fn Operations(project: Memo<String>, id: Memo<String>, may_edit: Memo<bool>) -> 
     let empty = || {
         view! {
             <EmptyState
-                title="No operations"
-                text="Nothing of this description became a tool. Import it again with another choice."
+                title=t("No operations")
+                text=t("Nothing of this description became a tool. Import it again with another choice.")
             />
         }
     };
@@ -231,11 +239,14 @@ fn Operations(project: Memo<String>, id: Memo<String>, may_edit: Memo<bool>) -> 
         may_edit.get() && (has_some || was.is_some_and(|was| *was))
     });
     let title = move || match disabled.with(Vec::len) {
-        0 => "Every tool is enabled".to_owned(),
-        count => format!("Enable {}, and try them", counted(count, "disabled tool")),
+        0 => t("Every tool is enabled").to_owned(),
+        count => tf!(
+            "Enable {tools}, and try them",
+            tools = counted(count, "disabled tool")
+        ),
     };
     view! {
-        <List list what="operations" columns=&["Operation", "Tool", "Status", "Edited here"] cells empty />
+        <List list what=t("operations") columns=[t("Operation"), t("Tool"), t("Status"), t("Edited here")] cells empty />
         <When test=move || is_needed.get()>
             <details class="settings-more">
                 <summary>{title}</summary>
@@ -255,28 +266,28 @@ fn row(project: &str, operation: ImportOperation) -> AnyView {
         view! { <span class="tool-name">{operation.tool.clone()}</span> }.into_any()
     };
     let enabled = match operation.enabled {
-        Some(true) => view! { <Badge tone=Tone::Good text="enabled" /> },
-        Some(false) => view! { <Badge text="disabled" /> },
-        None => view! { <Badge text="deleted here" /> },
+        Some(true) => view! { <Badge tone=Tone::Good text=t("enabled") /> },
+        Some(false) => view! { <Badge text=t("disabled") /> },
+        None => view! { <Badge text=t("deleted here") /> },
     };
     let waiting = operation.waiting_since.map(|at| {
         let path = Page::of_project(project.to_owned(), PageKind::Quarantine).path();
         let href = with_query(path, &[("tool", &operation.tool)]);
-        view! { <a href=href>"change waiting, noticed " <TimeAgo at /></a> }
+        view! { <a href=href>{t("change waiting, noticed ")} <TimeAgo at /></a> }
     });
     let gone = operation
         .gone_since
-        .map(|at| view! { <span class="muted">"gone, noticed " <TimeAgo at /></span> });
+        .map(|at| view! { <span class="muted">{t("gone, noticed ")} <TimeAgo at /></span> });
     view! {
         <th scope="row" role="rowheader">
             {operation_name(&operation.method, &operation.path)}
         </th>
-        <td role="cell" data-label="Tool">{tool}</td>
-        <td role="cell" data-label="Status">
+        <td role="cell" data-label=t("Tool")>{tool}</td>
+        <td role="cell" data-label=t("Status")>
             <span class="row">{enabled} {waiting} {gone}</span>
         </td>
-        <td role="cell" data-label="Edited here">
-            <Tags names=operation.edited none="nothing" />
+        <td role="cell" data-label=t("Edited here")>
+            <Tags names=operation.edited none=t("nothing") />
         </td>
     }
     .into_any()
@@ -295,7 +306,7 @@ fn Removal(project: Memo<String>, id: Memo<String>, loaded: Loaded) -> impl Into
         let ask = Ask::delete(in_project(&project, &["imports", &id])).if_match(loaded.etag());
         action.send(ask, move |_| {
             asking.set(false);
-            toasts.done(format!("The import {id} was removed. Its tools stay."));
+            toasts.done(tf!("The import {id} was removed. Its tools stay.", id));
             waiting.reload();
             navigator.go(&Page::of_project(project, PageKind::Imports).path());
         });
@@ -303,17 +314,17 @@ fn Removal(project: Memo<String>, id: Memo<String>, loaded: Loaded) -> impl Into
     view! {
         <div class="page-actions">
             <button type="button" class="button" on:click=move |_| asking.set(true)>
-                "Remove"
+                {t("Remove")}
             </button>
         </div>
         <Confirm
             open=asking
-            title=text(move || format!("Remove the import {}?", id.get()))
-            verb="Remove the import"
+            title=text(move || tf!("Remove the import {id}?", id = id.get()))
+            verb=t("Remove the import")
             action
             on_confirm=confirm
         >
-            <p>"Its tools stay as they are. What waits in the quarantine is dropped, and changes of the description are no longer noticed."</p>
+            <p>{t("Its tools stay as they are. What waits in the quarantine is dropped, and changes of the description are no longer noticed.")}</p>
         </Confirm>
     }
 }

@@ -18,6 +18,7 @@ use crate::components::{
     Toasts, Tone,
 };
 use crate::expectations;
+use crate::language::{t, tf};
 use crate::loaded::Loaded;
 use crate::paged::{Item, Paged};
 use crate::reactive::{When, condition, effect, part, text, text_memo};
@@ -59,11 +60,11 @@ pub(crate) fn QuarantinePage() -> impl IntoView {
         view! {
             <EmptyState
                 symbol=Symbol::Check
-                title="No changes wait"
-                text="When a description is imported again with changes, they wait here. A tool stays as it is until its change is approved."
+                title=t("No changes wait")
+                text=t("When a description is imported again with changes, they wait here. A tool stays as it is until its change is approved.")
             >
                 <a class="button" href=imports>
-                    "Show the imports"
+                    {t("Show the imports")}
                 </a>
             </EmptyState>
         }
@@ -76,9 +77,9 @@ pub(crate) fn QuarantinePage() -> impl IntoView {
         view! {
             <When test=move || !import.get().is_empty()>
                 <p class="row filters">
-                    <span>"Only changes of the import " <code>{move || import.get()}</code></span>
+                    <span>{t("Only changes of the import ")} <code>{move || import.get()}</code></span>
                     <button type="button" class="button button-small" on:click=move |_| import.push("")>
-                        "Show all"
+                        {t("Show all")}
                     </button>
                 </p>
             </When>
@@ -86,12 +87,12 @@ pub(crate) fn QuarantinePage() -> impl IntoView {
             <When test=move || may_edit.get()>
                 <Several project list selected />
             </When>
-            <List list what="changes" columns=&["Tool", "Operation", "What changed", "Import", "Since"] cells empty />
+            <List list what=t("changes") columns=[t("Tool"), t("Operation"), t("What changed"), t("Import"), t("Since")] cells empty />
         }
         .into_any()
     };
     view! {
-        <SectionHead section=PageKind::Quarantine text="Changes of imported descriptions. The tools stay as they are until a change is approved." />
+        <SectionHead section=PageKind::Quarantine text=t("Changes of imported descriptions. The tools stay as they are until a change is approved.") />
         {part(move || if is_one.get() { view! { <Change project tool /> }.into_any() } else { inbox() })}
     }
 }
@@ -104,10 +105,10 @@ fn row(
 ) -> AnyView {
     let change = &waiting.change;
     let import = Page::import(project.to_owned(), waiting.import.clone()).path();
-    let sum = format!(
-        "{} by the description, {} here",
-        counted(change.upstream.len(), "change"),
-        change.local.len()
+    let sum = tf!(
+        "{changes} by the description, {local} here",
+        changes = counted(change.upstream.len(), "change"),
+        local = change.local.len()
     );
     let conflicts = (!change.conflicts.is_empty())
         .then(|| view! { <Badge tone=Tone::Bad text=counted(change.conflicts.len(), "conflict") /> });
@@ -123,17 +124,17 @@ fn row(
                 </button>
             </span>
         </th>
-        <td role="cell" data-label="Operation">{operation_name(&waiting.method, &waiting.path)}</td>
-        <td role="cell" data-label="What changed">
+        <td role="cell" data-label=t("Operation")>{operation_name(&waiting.method, &waiting.path)}</td>
+        <td role="cell" data-label=t("What changed")>
             <span class="row">{sum} {breaking(change)} {conflicts} {notes}</span>
         </td>
-        <td role="cell" data-label="Import">
+        <td role="cell" data-label=t("Import")>
             <a href=import>{waiting.import}</a>
         </td>
-        <td role="cell" data-label="Since">
+        <td role="cell" data-label=t("Since")>
             <span>
                 <TimeAgo at=waiting.since />
-                " by "
+                {t(" by ")}
                 {waiting.by}
             </span>
         </td>
@@ -160,10 +161,10 @@ fn Change(project: Memo<String>, tool: UrlParam) -> impl IntoView {
         <div class="stack">
             <p>
                 <button type="button" class="button button-small" on:click=move |_| tool.push("")>
-                    "Back to all that waits"
+                    {t("Back to all that waits")}
                 </button>
             </p>
-            {loaded.placeholder_or("the change", "No change of this tool waits: it was decided, or the import was removed.")}
+            {loaded.placeholder_or(t("the change"), t("No change of this tool waits: it was decided, or the import was removed."))}
             {part(move || {
                 let decides = may_edit.get().then_some(decisions);
                 change.with(|change| change.as_ref().map(|change| one(&project.get_untracked(), change, decides))).into_any()
@@ -179,11 +180,11 @@ fn one(project: &str, waiting: &QuarantinedChange, decisions: Option<Decisions>)
     let tool = Page::tool(project.to_owned(), waiting.tool.clone()).path();
     let import = Page::import(project.to_owned(), waiting.import.clone()).path();
     view! {
-        <section class="panel stack" aria-label="The change">
+        <section class="panel stack" aria-label=t("The change")>
             <h2 class="break">{waiting.tool.clone()}</h2>
             <p>
-                {operation_name(&waiting.method, &waiting.path)} " of " <a href=import>{waiting.import.clone()}</a>
-                ", noticed " <TimeAgo at=waiting.since /> {format!(" by {}. ", waiting.by)} <a href=tool>"Show the tool"</a>
+                {operation_name(&waiting.method, &waiting.path)} {t(" of ")} <a href=import>{waiting.import.clone()}</a>
+                {t(", noticed ")} <TimeAgo at=waiting.since /> {tf!(" by {name}. ", name = waiting.by)} <a href=tool>{t("Show the tool")}</a>
             </p>
             {suspicious(&waiting.notes)}
             {change_view(&waiting.tool, &waiting.change, decisions)}
@@ -203,8 +204,8 @@ fn suspicious(notes: &[String]) -> Option<AnyView> {
         view! {
             <div class="stack-small">
                 <p>
-                    <Badge tone=Tone::Bad text="look closely" />
-                    " The new definition may give instructions to the model that the tool does not have today."
+                    <Badge tone=Tone::Bad text=t("look closely") />
+                    {t(" The new definition may give instructions to the model that the tool does not have today.")}
                 </p>
                 <ul>{items}</ul>
             </div>
@@ -263,27 +264,27 @@ fn Deciding(
         let query = [("note", note.trim()), expectations::ignoring(ignored)];
         let ask = Ask::post(with_query(path("approve"), &query), body).if_match(loaded.etag());
         approving.send(ask, move |_| {
-            done(format!("{} is as approved.", tool.get_untracked()));
+            done(tf!("{tool} is as approved.", tool = tool.get_untracked()));
         });
     };
     let reject = move |()| {
         let ask = Ask::post(path("reject"), Body::None).if_match(loaded.etag());
         rejecting.send(ask, move |_| {
             asking.set(false);
-            done(format!(
-                "The change was rejected. {} stays as it is.",
-                tool.get_untracked()
+            done(tf!(
+                "The change was rejected. {tool} stays as it is.",
+                tool = tool.get_untracked()
             ));
         });
     };
     view! {
-        <section class="panel stack" aria-label="Decide">
-            <h2>"Decide"</h2>
-            <Field id="approve-note" label="Note" help="Why, for those who read the history later.">
+        <section class="panel stack" aria-label=t("Decide")>
+            <h2>{t("Decide")}</h2>
+            <Field id="approve-note" label=t("Note") help=t("Why, for those who read the history later.")>
                 <TextInput id="approve-note" value=note max="500" />
             </Field>
             {expectations::escape(
-                "Approve it all the same, although policy tests would fail",
+                t("Approve it all the same, although policy tests would fail"),
                 ignored,
                 move || approving.error.with(expectations::refused),
             )}
@@ -294,15 +295,15 @@ fn Deciding(
                     disabled=move || approving.busy.get() || open() != 0
                     on:click=approve
                 >
-                    "Approve"
+                    {t("Approve")}
                 </button>
                 <button type="button" class="button" on:click=move |_| asking.set(true)>
-                    "Reject"
+                    {t("Reject")}
                 </button>
                 <span class="muted" role="status">
                     {move || match open() {
                         0 => String::new(),
-                        count => format!("Decide {} first.", counted(count, "conflict")),
+                        count => tf!("Decide {conflicts} first.", conflicts = counted(count, "conflict")),
                     }}
                 </span>
             </div>
@@ -310,12 +311,12 @@ fn Deciding(
         </section>
         <Confirm
             open=asking
-            title=text(move || format!("Reject the change of {}?", tool.get()))
-            verb="Reject the change"
+            title=text(move || tf!("Reject the change of {tool}?", tool = tool.get()))
+            verb=t("Reject the change")
             action=rejecting
             on_confirm=reject
         >
-            <p>"The tool stays as it is, and this change is not shown again. The next change of the description is compared with this one."</p>
+            <p>{t("The tool stays as it is, and this change is not shown again. The next change of the description is compared with this one.")}</p>
         </Confirm>
     }
 }

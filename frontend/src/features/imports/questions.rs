@@ -8,6 +8,7 @@ use toolgate_api::imports::ImportPreview;
 use super::source::Source;
 use crate::api::{Ask, Body, in_project, with_query};
 use crate::components::{Field, TextInput};
+use crate::language::t;
 use crate::loaded::Loaded;
 use crate::reactive::{part, text_memo};
 use crate::session::{Permission, Session};
@@ -99,16 +100,16 @@ impl Questions {
             Memo::new(move |_| preview.with(|preview| preview.as_ref().map(schemes).unwrap_or_default()));
         view! {
             <div class="columns">
-                <Field id="import-base-url" label="Address of the API" help="Instead of the servers that the description names." guide="openapi-import#hosts">
+                <Field id="import-base-url" label=t("Address of the API") help=t("Instead of the servers that the description names.") guide="openapi-import#hosts">
                     <TextInput id="import-base-url" value=self.base_url mono=true placeholder="https://petstore.example.com/v1" max="2000" />
                 </Field>
-                <Field id="import-variables" label="Variables of the address" help="As name=value, separated by commas; others have their default.">
+                <Field id="import-variables" label=t("Variables of the address") help=t("As name=value, separated by commas; others have their default.")>
                     <TextInput id="import-variables" value=self.variables mono=true placeholder="region=eu,stage=live" max="2000" />
                 </Field>
                 <Field
                     id="import-document-url"
-                    label="Where the description came from"
-                    help="Only for servers without a host, such as /v1."
+                    label=t("Where the description came from")
+                    help=t("Only for servers without a host, such as /v1.")
                 >
                     <TextInput
                         id="import-document-url"
@@ -120,8 +121,8 @@ impl Questions {
                 </Field>
                 <Field
                     id="import-prefix"
-                    label="Prefix of the tools' names"
-                    help="So that APIs with operations of the same name can be in one project: petstore_ makes petstore_login of login."
+                    label=t("Prefix of the tools' names")
+                    help=t("So that APIs with operations of the same name can be in one project: petstore_ makes petstore_login of login.")
                 >
                     <TextInput id="import-prefix" value=self.prefix mono=true placeholder="petstore_" max="32" />
                 </Field>
@@ -133,7 +134,7 @@ impl Questions {
 
     fn credentials_view(self, schemes: Vec<(String, String)>) -> AnyView {
         if schemes.is_empty() {
-            return view! { <p class="muted">"The description asks for no credentials that tools can present."</p> }.into_any();
+            return view! { <p class="muted">{t("The description asks for no credentials that tools can present.")}</p> }.into_any();
         }
         let fields: Vec<_> = schemes
             .into_iter()
@@ -154,9 +155,9 @@ impl Questions {
             offered.collect::<Vec<_>>()
         };
         view! {
-            <h3>"Credentials"</h3>
+            <h3>{t("Credentials")}</h3>
             <p class="muted">
-                "Where each comes from: the name of an environment variable, or secret:NAME for a secret of this project. Never the value itself."
+                {t("Where each comes from: the name of an environment variable, or secret:NAME for a secret of this project. Never the value itself.")}
             </p>
             <div class="columns">{fields}</div>
             <datalist id="import-secrets">{part(move || offered().into_any())}</datalist>

@@ -13,6 +13,7 @@ use crate::api::{Ask, json_of};
 use crate::browser::element;
 use crate::components::{EditorHandle, Faults, Field, TextInput};
 use crate::expectations;
+use crate::language::{t, tf};
 use crate::reactive::{When, part};
 use crate::routes::Page;
 use crate::words::counted;
@@ -123,7 +124,7 @@ impl Verdict {
         };
         view! {
             <p class="muted" role="status">
-                {move || self.action.busy.get().then_some("Reading the source, and comparing it…")}
+                {move || self.action.busy.get().then_some(t("Reading the source, and comparing it…"))}
             </p>
             {self.action.refusal(handle)}
             {part(move || self.report.with(|report| report.as_ref().map(|report| report_view(&project.get(), report, handle))).into_any())}
@@ -143,12 +144,12 @@ impl Verdict {
                             on_adopt.run(());
                         }
                     />
-                    "Take tools that are in the way into the import, as they are"
+                    {t("Take tools that are in the way into the import, as they are")}
                 </label>
             </When>
-            {expectations::escape("Import it all the same, although policy tests would fail", self.ignored, has(breaks))}
+            {expectations::escape(t("Import it all the same, although policy tests would fail"), self.ignored, has(breaks))}
             <When test=has(|_| true)>
-                <Field id="import-note" label="Note" help="Why, for those who read the history later.">
+                <Field id="import-note" label=t("Note") help=t("Why, for those who read the history later.")>
                     <TextInput id="import-note" value=self.note max="500" />
                 </Field>
             </When>
@@ -162,10 +163,10 @@ pub(super) fn clash(suggested: Option<String>, on_prefix: Callback<String>) -> A
     let Some(prefix) = suggested else {
         return ().into_any();
     };
-    let words = format!("Use the prefix {prefix}");
+    let words = tf!("Use the prefix {prefix}", prefix);
     view! {
         <p class="note row" role="status">
-            "Tools of this project have the names of some of these operations. With a prefix all of them can be imported. "
+            {t("Tools of this project have the names of some of these operations. With a prefix all of them can be imported. ")}
             <button type="button" class="button button-small" on:click=move |_| on_prefix.run(prefix.clone())>
                 {words}
             </button>
@@ -191,9 +192,9 @@ fn breaks(report: &ImportReport) -> bool {
 /// The operations by what becomes of them; those of which nothing becomes are only counted.
 fn report_view(project: &str, report: &ImportReport, handle: EditorHandle) -> AnyView {
     let heading = if report.dry_run {
-        "What importing would do"
+        t("What importing would do")
     } else {
-        "Imported"
+        t("Imported")
     };
     let is_server = report.import.format == DescriptionFormat::Mcp;
     let (same, others): (Vec<_>, Vec<_>) = report
@@ -211,17 +212,18 @@ fn report_view(project: &str, report: &ImportReport, handle: EditorHandle) -> An
         .as_ref()
         .map(|tests| expectations::outlook(&json_of(tests)));
     let (one_of_them, place) = if is_server {
-        ("tool", "at the server")
+        ("tool", t("at the server"))
     } else {
-        ("operation", "in the description")
+        ("operation", t("in the description"))
     };
-    let counts = format!(
-        "{} {}, {}: {} of {} {place}.",
-        report.import.title,
-        report.import.version,
-        format_name(report.import.format),
-        counted(report.operations.len(), one_of_them),
-        report.total
+    let counts = tf!(
+        "{title} {version}, {format}: {count} of {total} {place}.",
+        title = report.import.title,
+        version = report.import.version,
+        format = format_name(report.import.format),
+        count = counted(report.operations.len(), one_of_them),
+        total = report.total,
+        place
     );
     view! {
         <section class="panel stack" aria-label=heading>
@@ -237,10 +239,10 @@ fn report_view(project: &str, report: &ImportReport, handle: EditorHandle) -> An
                 {tests}
             </div>
             {(!faults.is_empty()).then(|| view! { <Faults faults handle /> })}
-            {is_plain.then(|| view! { <p>"Nothing is new, and nothing has changed."</p> })}
+            {is_plain.then(|| view! { <p>{t("Nothing is new, and nothing has changed.")}</p> })}
             <ul class="operations">{items}</ul>
             {(!same.is_empty() && !is_plain)
-                .then(|| view! { <p class="muted">{format!("Unchanged: {}.", counted(same.len(), one_of_them))}</p> })}
+                .then(|| view! { <p class="muted">{tf!("Unchanged: {count}.", count = counted(same.len(), one_of_them))}</p> })}
         </section>
     }
     .into_any()

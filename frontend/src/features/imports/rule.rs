@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use toolgate_api::imports::{ImportOutcome, ImportedOperation};
 
 use crate::browser::lower;
+use crate::language::{t, tf};
 
 /// Most characters that a list in the query may have, and a list of operations.
 const LONGEST: usize = 2_000;
@@ -86,20 +87,23 @@ impl Rule {
     /// What it means for operations that the API gets later, or why it cannot be sent.
     pub(super) fn summary(&self) -> String {
         if self.is_too_long() {
-            return "These are too many to be named in one import. Choose fewer tags, a method, or a path pattern; or choose all, and delete the tools that you do not want.".to_owned();
+            return t("These are too many to be named in one import. Choose fewer tags, a method, or a path pattern; or choose all, and delete the tools that you do not want.").to_owned();
         }
         match self {
             Self::All => {
-                "Operations that the API gets later become tools when you import it again.".to_owned()
+                t("Operations that the API gets later become tools when you import it again.").to_owned()
             }
-            Self::Tags(tags) => format!(
-                "Later operations with the tags {} become tools too.",
-                tags.join(", ")
+            Self::Tags(tags) => tf!(
+                "Later operations with the tags {tags} become tools too.",
+                tags = tags.join(", ")
             ),
-            Self::Methods(methods) => format!("Later {} operations become tools too.", methods.join(" and ")),
-            Self::Path(pattern) => format!("Later operations below {pattern} become tools too."),
+            Self::Methods(methods) => tf!(
+                "Later {methods} operations become tools too.",
+                methods = methods.join(t(" and "))
+            ),
+            Self::Path(pattern) => tf!("Later operations below {pattern} become tools too.", pattern),
             Self::Each(_) => {
-                "Operations that the API gets later are left out until you choose them.".to_owned()
+                t("Operations that the API gets later are left out until you choose them.").to_owned()
             }
         }
     }

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use crate::api::{Body, with_query};
 use crate::components::{Editor, EditorHandle, Field, Tabs, TextInput};
 use crate::features::upload::FileDrop;
+use crate::language::{marked, t, tf};
 use crate::reactive::{When, condition, part};
 use crate::session::Session;
 use crate::url::UrlParam;
@@ -14,7 +15,7 @@ const LARGEST: u32 = 5;
 /// Characters up to which a text is shown in an editor: numbering more lines takes a browser too long.
 const SHOWN: usize = 200_000;
 
-const WAYS: [(&str, &str); 2] = [("text", "File or text"), ("address", "Address")];
+const WAYS: [(&str, &str); 2] = [("text", marked("File or text")), ("address", marked("Address"))];
 
 /// A description, or the address that it is fetched from.
 #[derive(Clone, Copy)]
@@ -87,7 +88,7 @@ impl Source {
     pub(super) fn view(self) -> AnyView {
         view! {
             <When test=move || self.may_fetch.get()>
-                <Tabs param=self.from name="Where the description is" choices=&WAYS />
+                <Tabs param=self.from name=t("Where the description is") choices=&WAYS />
             </When>
             {part(move || if self.is_address() { self.address() } else { self.file_or_text() })}
         }
@@ -98,8 +99,8 @@ impl Source {
         view! {
             <Field
                 id="import-url"
-                label="Address of the description"
-                help="The server fetches it, by the rules for outgoing requests: its host must be on an egress list."
+                label=t("Address of the description")
+                help=t("The server fetches it, by the rules for outgoing requests: its host must be on an egress list.")
             >
                 <TextInput id="import-url" value=self.url mono=true placeholder="https://petstore.example.com/openapi.json" max="2000" />
             </Field>
@@ -112,7 +113,7 @@ impl Source {
         let lines = move || self.text.with(|text| text.lines().count());
         view! {
             <FileDrop
-                words="Drop a description here: OpenAPI 3.0, 3.1 or 3.2, or Swagger 2.0, in YAML or JSON"
+                words=t("Drop a description here: OpenAPI 3.0, 3.1 or 3.2, or Swagger 2.0, in YAML or JSON")
                 largest=LARGEST
                 single=true
                 on_text=move |read| self.text.set(read)
@@ -121,15 +122,15 @@ impl Source {
                 if is_long.get() {
                     view! {
                         <p class="note" role="status">
-                            {move || format!("A description of {} lines was read. It is too long to be shown here. ", lines())}
+                            {move || tf!("A description of {lines} lines was read. It is too long to be shown here. ", lines = lines())}
                             <button type="button" class="button button-small" on:click=move |_| self.text.set(String::new())>
-                                "Remove it"
+                                {t("Remove it")}
                             </button>
                         </p>
                     }
                         .into_any()
                 } else {
-                    view! { <Editor name="Description" value=self.text handle=self.handle rows=10 /> }.into_any()
+                    view! { <Editor name=t("Description") value=self.text handle=self.handle rows=10 /> }.into_any()
                 }
             })}
         }

@@ -8,6 +8,7 @@ use toolgate_api::tools::Tool;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project, object, parse};
 use crate::components::{Badge, Field, Tone, json_block, sample};
+use crate::language::{t, tf};
 use crate::loaded::Loaded;
 use crate::reactive::{effect, part};
 use crate::routes::Page;
@@ -44,18 +45,18 @@ pub(super) fn Trying(
         }
         view! {
             <div class="panel row">
-                <p>"Calls of a disabled tool are refused."</p>
+                <p>{t("Calls of a disabled tool are refused.")}</p>
                 <button type="button" class="button" on:click=move |_| on_enable.run(name.get_value())>
-                    "Enable it"
+                    {t("Enable it")}
                 </button>
             </div>
         }
         .into_any()
     };
     view! {
-        <section class="stack" aria-label=format!("Try {}", name.get_value())>
-            <h2>"Try " <a class="mono" href=href>{name.get_value()}</a></h2>
-            {loaded.placeholder("the tool")}
+        <section class="stack" aria-label=tf!("Try {name}", name = name.get_value())>
+            <h2>{t("Try ")} <a class="mono" href=href>{name.get_value()}</a></h2>
+            {loaded.placeholder(t("the tool"))}
             {part(content)}
         </section>
     }
@@ -70,7 +71,7 @@ fn call(project: Memo<String>, tool: &Tool) -> AnyView {
     let (name, group) = (tool.name.clone(), Value::from(tool.group.clone()));
     let run = move |_| {
         let Some(arguments) = parse(&typed.get_untracked()).ok().filter(Value::is_object) else {
-            fault.set(Some("The arguments are a JSON object.".to_owned()));
+            fault.set(Some(t("The arguments are a JSON object.").to_owned()));
             return;
         };
         fault.set(None);
@@ -87,7 +88,7 @@ fn call(project: Memo<String>, tool: &Tool) -> AnyView {
     };
     view! {
         <div class="panel stack">
-            <Field id="try-arguments" label="Arguments as JSON" help=takes(&tool.parameters) error=fault>
+            <Field id="try-arguments" label=t("Arguments as JSON") help=takes(&tool.parameters) error=fault>
                 <textarea
                     id="try-arguments"
                     class="input mono"
@@ -105,9 +106,9 @@ fn call(project: Memo<String>, tool: &Tool) -> AnyView {
                     disabled=move || action.busy.get()
                     on:click=run
                 >
-                    "Call the tool"
+                    {t("Call the tool")}
                 </button>
-                <span class="muted">"A real call: it is decided, executed and recorded."</span>
+                <span class="muted">{t("A real call: it is decided, executed and recorded.")}</span>
             </div>
             {action.outcome()}
             {part(move || answer.with(outcome))}
@@ -133,8 +134,8 @@ fn outcome(answer: &Value) -> AnyView {
                 <Badge tone text=status.to_owned() />
                 <span class="muted">{format!("{} ms", answer["duration_ms"])}</span>
             </p>
-            {error.map(|error| json_block("Error", error))}
-            {result.map(|result| json_block("Result", result))}
+            {error.map(|error| json_block(t("Error"), error))}
+            {result.map(|result| json_block(t("Result"), result))}
         </div>
     }
     .into_any()
@@ -165,9 +166,9 @@ fn takes(schema: &Value) -> String {
         .filter(|name| required(schema).all(|required| required != *name))
         .collect();
     if others.is_empty() {
-        return "There are no others.".to_owned();
+        return t("There are no others.").to_owned();
     }
-    format!("Not required: {}.", others.join(", "))
+    tf!("Not required: {names}.", names = others.join(", "))
 }
 
 #[cfg(test)]

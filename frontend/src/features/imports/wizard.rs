@@ -16,6 +16,7 @@ use super::waiting::Waiting;
 use crate::action::Action;
 use crate::api::{Ask, in_project};
 use crate::components::{Breadcrumbs, EmptyState, Faults, Field, PageHeading, Symbol, TextInput, Toasts};
+use crate::language::{t, tf};
 use crate::reactive::{When, condition, effect, part, text};
 use crate::routes::{Page, PageKind};
 use crate::session::{Permission, Session};
@@ -29,15 +30,15 @@ pub(crate) fn NewImportPage() -> impl IntoView {
     let session = Session::get();
     let may_import = condition(move || session.may(&project.get(), Permission::EditDefinitions));
     view! {
-        <Breadcrumbs project section=PageKind::Imports here=text(|| "New import".to_owned()) />
+        <Breadcrumbs project section=PageKind::Imports here=text(|| t("New import").to_owned()) />
         <div class="page-head">
             <div>
-                <PageHeading text="Import a description" />
-                <p class="muted">"Every operation of an API that you choose becomes a tool. Nothing is called before you enable it."</p>
+                <PageHeading text=t("Import a description") />
+                <p class="muted">{t("Every operation of an API that you choose becomes a tool. Nothing is called before you enable it.")}</p>
             </div>
             <div class="page-actions">
                 <a class="button" href=move || Page::of_project(project.get(), PageKind::McpServers).path()>
-                    "Use an MCP server instead"
+                    {t("Use an MCP server instead")}
                 </a>
             </div>
         </div>
@@ -48,8 +49,8 @@ pub(crate) fn NewImportPage() -> impl IntoView {
                 view! {
                     <EmptyState
                         symbol=Symbol::Lock
-                        title="Importing takes the role editor"
-                        text="Ask an owner of this project for it, or to import the description."
+                        title=t("Importing takes the role editor")
+                        text=t("Ask an owner of this project for it, or to import the description.")
                     />
                 }
                     .into_any()
@@ -134,9 +135,9 @@ fn Wizard(project: Memo<String>) -> impl IntoView {
             let mine = report.operations.iter();
             let mine = mine.filter(|one| one.outcome == ImportOutcome::New);
             let tools: Vec<String> = mine.map(|one| one.tool.clone()).collect();
-            toasts.done(format!(
-                "Imported {}. They are disabled.",
-                counted(tools.len(), "tool")
+            toasts.done(tf!(
+                "Imported {tools}. They are disabled.",
+                tools = counted(tools.len(), "tool")
             ));
             waiting.reload();
             made.set(Some(tools));
@@ -170,8 +171,8 @@ fn Wizard(project: Memo<String>) -> impl IntoView {
     view! {
         <div class="stack">
             <div class="stack" hidden=move || is_made.get()>
-                <section class="panel stack" aria-label="The description">
-                    <h2>"1. The description"</h2>
+                <section class="panel stack" aria-label=t("The description")>
+                    <h2>{t("1. The description")}</h2>
                     {source.view()}
                     <div class="row">
                         <button
@@ -180,28 +181,28 @@ fn Wizard(project: Memo<String>) -> impl IntoView {
                             disabled=move || !source.is_given() || reading.busy.get()
                             on:click=move |_| look()
                         >
-                            "Read it"
+                            {t("Read it")}
                         </button>
                         <span class="muted" role="status">
-                            {move || reading.busy.get().then_some("Reading…")}
+                            {move || reading.busy.get().then_some(t("Reading…"))}
                         </span>
                     </div>
                     {reading.refusal(source.handle)}
                     {part(move || choosing.preview.with(|preview| preview.as_ref().map(|preview| about(preview, source))).into_any())}
                 </section>
                 <When test=move || is_read.get()>
-                    <section class="panel stack" aria-label="The operations">
-                        <h2>"2. The operations"</h2>
+                    <section class="panel stack" aria-label=t("The operations")>
+                        <h2>{t("2. The operations")}</h2>
                         {choosing.view(layering)}
                     </section>
-                    <section class="panel stack" aria-label="What the description leaves open">
-                        <h2>"3. What the description leaves open"</h2>
+                    <section class="panel stack" aria-label=t("What the description leaves open")>
+                        <h2>{t("3. What the description leaves open")}</h2>
                         {questions.view(choosing.preview)}
                         {part(move || {
                             let suggested = choosing.preview.with(|preview| preview.as_ref()?.suggested_prefix.clone());
                             clash(suggested, on_prefix)
                         })}
-                        <h3>"Hosts"</h3>
+                        <h3>{t("Hosts")}</h3>
                         {part(move || {
                             choosing
                                 .preview
@@ -212,20 +213,20 @@ fn Wizard(project: Memo<String>) -> impl IntoView {
                         })}
                         <div>
                             <button type="button" class="button" disabled=move || reading.busy.get() on:click=move |_| look()>
-                                "Look again with these answers"
+                                {t("Look again with these answers")}
                             </button>
                         </div>
                     </section>
                 </When>
             </div>
             <When test=move || is_read.get()>
-                <section class="stack" aria-label="Import it">
+                <section class="stack" aria-label=t("Import it")>
                     <div class="panel stack" hidden=move || is_made.get()>
-                        <h2>"4. Import it"</h2>
+                        <h2>{t("4. Import it")}</h2>
                         <Field
                             id="import-id"
-                            label="Id of the import"
-                            help="Small letters, digits and hyphens; it is part of addresses and cannot be changed."
+                            label=t("Id of the import")
+                            help=t("Small letters, digits and hyphens; it is part of addresses and cannot be changed.")
                             error=id_fault
                         >
                             <TextInput id="import-id" value=id mono=true max="63" />
@@ -237,10 +238,10 @@ fn Wizard(project: Memo<String>) -> impl IntoView {
                                 disabled=move || !can_send()
                                 on:click=move |_| send(true)
                             >
-                                "See what importing would do"
+                                {t("See what importing would do")}
                             </button>
                             <When test=move || !is_current.get()>
-                                <span class="muted">" Look again with the new prefix first."</span>
+                                <span class="muted">{t(" Look again with the new prefix first.")}</span>
                             </When>
                         </div>
                     </div>
@@ -253,7 +254,7 @@ fn Wizard(project: Memo<String>) -> impl IntoView {
                                 disabled=move || !can_send() || !verdict.is_ready()
                                 on:click=move |_| send(false)
                             >
-                                {move || format!("Import {}", counted(choosing.count(), "operation"))}
+                                {move || tf!("Import {operations}", operations = counted(choosing.count(), "operation"))}
                             </button>
                         </div>
                     </When>
@@ -268,7 +269,7 @@ fn Wizard(project: Memo<String>) -> impl IntoView {
                 view! {
                     <p>
                         <a class="button" href=href>
-                            "Show the import"
+                            {t("Show the import")}
                         </a>
                     </p>
                     <Next project tools on_changed=move |()| () />
@@ -284,7 +285,7 @@ fn Wizard(project: Memo<String>) -> impl IntoView {
 fn text_of_id(id: RwSignal<String>) -> Signal<Option<String>> {
     Signal::derive(move || {
         let is_new = id.with(|id| id.trim() == NEW);
-        is_new.then(|| "This is the address of this page; choose another id.".to_owned())
+        is_new.then(|| t("This is the address of this page; choose another id.").to_owned())
     })
 }
 

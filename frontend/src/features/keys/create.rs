@@ -8,6 +8,7 @@ use super::on_bus::OnBus;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
 use crate::components::{Field, FormDialog, NameInput, NamesOf, Select, ShownOnce, TextInput};
+use crate::language::{marked, t};
 use crate::reactive::effect;
 
 /// The roles that a key may have, as they travel and as people read them.
@@ -15,21 +16,21 @@ const ROLES: [(Role, &str, &str); 5] = [
     (
         Role::Agent,
         "agent",
-        "Agent: sees and calls the tools of its groups",
+        marked("Agent: sees and calls the tools of its groups"),
     ),
-    (Role::Viewer, "viewer", "Viewer: reads definitions too"),
-    (Role::Editor, "editor", "Editor: changes tools (for CI)"),
-    (Role::Auditor, "auditor", "Auditor: reads the record"),
-    (Role::Owner, "owner", "Owner: everything in the project"),
+    (Role::Viewer, "viewer", marked("Viewer: reads definitions too")),
+    (Role::Editor, "editor", marked("Editor: changes tools (for CI)")),
+    (Role::Auditor, "auditor", marked("Auditor: reads the record")),
+    (Role::Owner, "owner", marked("Owner: everything in the project")),
 ];
 /// The group of tools that name none.
 const DEFAULT: &str = "default";
 /// Life times to choose from, in seconds.
 const LIVES: [(&str, &str); 4] = [
-    ("", "Until it is revoked"),
-    ("86400", "1 day"),
-    ("2592000", "30 days"),
-    ("31536000", "1 year"),
+    ("", marked("Until it is revoked")),
+    ("86400", marked("1 day")),
+    ("2592000", marked("30 days")),
+    ("31536000", marked("1 year")),
 ];
 
 /// The dialog.
@@ -89,31 +90,31 @@ pub(crate) fn CreateKeyDialog(
     };
     let roles = Signal::stored(
         ROLES
-            .map(|(_, key, text)| (key.to_owned(), text.to_owned()))
+            .map(|(_, key, text)| (key.to_owned(), t(text).to_owned()))
             .to_vec(),
     );
     let lives = Signal::stored(
         LIVES
-            .map(|(key, text)| (key.to_owned(), text.to_owned()))
+            .map(|(key, text)| (key.to_owned(), t(text).to_owned()))
             .to_vec(),
     );
     view! {
         <FormDialog
             open
-            title="New key"
-            verb="Make the key"
+            title=t("New key")
+            verb=t("Make the key")
             action
             once=secret
             ready=Signal::derive(move || name.with(|name| !name.trim().is_empty()))
             on_submit=create
         >
-            <Field id="key-name" label="Name" help="Who uses it, for people.">
+            <Field id="key-name" label=t("Name") help=t("Who uses it, for people.")>
                 <TextInput id="key-name" value=name placeholder="research agent" max="100" />
             </Field>
-            <Field id="key-groups" label="Groups" help="What it may ask for, separated by commas. * means all." guide="permissions#grants">
+            <Field id="key-groups" label=t("Groups") help=t("What it may ask for, separated by commas. * means all.") guide="permissions#grants">
                 <NameInput id="key-groups" value=groups of=NamesOf::Groups many=true />
             </Field>
-            <Field id="key-role" label="Role" help="What it may manage." guide="permissions#roles">
+            <Field id="key-role" label=t("Role") help=t("What it may manage.") guide="permissions#roles">
                 <Select
                     id="key-role"
                     value=role
@@ -121,7 +122,7 @@ pub(crate) fn CreateKeyDialog(
                     on_change=move |chosen| role.set(chosen)
                 />
             </Field>
-            <Field id="key-life" label="Expires" guide="permissions#keys">
+            <Field id="key-life" label=t("Expires") guide="permissions#keys">
                 <Select
                     id="key-life"
                     value=life
@@ -136,5 +137,8 @@ pub(crate) fn CreateKeyDialog(
 
 /// The place of a key's secret.
 pub(super) fn shown_once() -> ShownOnce {
-    ShownOnce::new("Key", "Copy the key now. It is shown this once and kept nowhere.")
+    ShownOnce::new(
+        t("Key"),
+        t("Copy the key now. It is shown this once and kept nowhere."),
+    )
 }

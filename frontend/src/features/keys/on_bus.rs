@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use toolgate_api::keys::KeyOnBus;
 
 use crate::components::{Field, TextInput};
+use crate::language::{t, tf};
 
 /// What is filled in.
 #[derive(Clone, Copy)]
@@ -62,14 +63,14 @@ impl OnBus {
         };
         view! {
             <details>
-                <summary>"On the message bus"</summary>
+                <summary>{t("On the message bus")}</summary>
                 <div class="stack settings-more">
-                    {check("Send calls to the project, and read what becomes of them", self.calls)}
-                    {check("Serve tool services of the project", self.services)}
+                    {check(t("Send calls to the project, and read what becomes of them"), self.calls)}
+                    {check(t("Serve tool services of the project"), self.services)}
                     <Field
                         id="key-workers"
-                        label="Targets of workers"
-                        help="Whose commands it executes (cmd.tool.<target>), separated by commas."
+                        label=t("Targets of workers")
+                        help=t("Whose commands it executes (cmd.tool.<target>), separated by commas.")
                         guide="bus-entrance#connecting-with-a-service-key"
                     >
                         <TextInput id="key-workers" value=self.workers mono=true placeholder="search" max="4200" />
@@ -88,17 +89,17 @@ pub(super) fn in_words(bus: Option<&KeyOnBus>) -> String {
     };
     let mut parts = Vec::new();
     if bus.calls {
-        parts.push("calls".to_owned());
+        parts.push(t("calls").to_owned());
     }
     if bus.services {
-        parts.push("tool services".to_owned());
+        parts.push(t("tool services").to_owned());
     }
     if !bus.workers.is_empty() {
-        parts.push(format!("workers {}", bus.workers.join(", ")));
+        parts.push(tf!("workers {workers}", workers = bus.workers.join(", ")));
     }
     match parts.is_empty() {
         true => String::new(),
-        false => format!("on the bus: {}", parts.join("; ")),
+        false => tf!("on the bus: {parts}", parts = parts.join("; ")),
     }
 }
 

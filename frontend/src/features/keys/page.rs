@@ -13,8 +13,10 @@ use crate::api::{Ask, in_project, with_query};
 use crate::browser::{encode, now_ms, stamp};
 use crate::components::{
     Badge, Cells, Confirm, Deed, EmptyState, List, SearchBox, SectionHead, Symbol, Tags, TimeAgo, Toasts,
-    Tone, word,
+    Tone,
 };
+use crate::contract_words::contract_word;
+use crate::language::{t, tf};
 use crate::paged::{Item, Paged};
 use crate::routes::{Page, PageKind};
 use crate::url::{UrlParam, project_in_path};
@@ -39,7 +41,10 @@ pub(crate) fn KeysPage() -> impl IntoView {
         let path = in_project(&project.get_untracked(), &["keys", &key.id.to_string()]);
         action.send(Ask::delete(path).if_match("*"), move |_| {
             asking.set(false);
-            toasts.done(format!("{} was revoked; it no longer opens anything.", key.name));
+            toasts.done(tf!(
+                "{name} was revoked; it no longer opens anything.",
+                name = key.name
+            ));
             list.reload();
         });
     };
@@ -60,19 +65,21 @@ pub(crate) fn KeysPage() -> impl IntoView {
         view! {
             <EmptyState
                 symbol=Symbol::Key
-                title="No keys yet"
-                text="An agent needs a key to call tools. Make one with just the groups that it needs."
+                title=t("No keys yet")
+                text=t("An agent needs a key to call tools. Make one with just the groups that it needs.")
             >
                 <button type="button" class="button button-primary" on:click=move |_| creating.set(true)>
-                    "Make the first key"
+                    {t("Make the first key")}
                 </button>
             </EmptyState>
         }
     };
     let bulk = Deed {
-        verb: "Revoke",
+        verb: t("Revoke"),
         one: "key",
-        means: "Every request with them is refused from now on. This cannot be undone; make new keys instead.",
+        means: t(
+            "Every request with them is refused from now on. This cannot be undone; make new keys instead.",
+        ),
         of: Arc::new(|item: &Item| {
             let key = item.read::<Key>()?;
             key.revoked_at.is_none().then(|| (key.id.to_string(), key.name))
@@ -84,35 +91,35 @@ pub(crate) fn KeysPage() -> impl IntoView {
     // A search that finds nothing is not a project without keys.
     let empty = move || match q.get().is_empty() {
         true => first().into_any(),
-        false => view! { <p class="note">"No key has this text in its name."</p> }.into_any(),
+        false => view! { <p class="note">{t("No key has this text in its name.")}</p> }.into_any(),
     };
     let question = Signal::derive(move || {
         chosen.with(|key| {
             key.as_ref()
-                .map_or_else(String::new, |key| format!("Revoke {}?", key.name))
+                .map_or_else(String::new, |key| tf!("Revoke {name}?", name = key.name))
         })
     });
     view! {
-        <SectionHead section=PageKind::Keys text="How agents and programs identify themselves. A key holds a role and groups, and belongs to this project alone.">
+        <SectionHead section=PageKind::Keys text=t("How agents and programs identify themselves. A key holds a role and groups, and belongs to this project alone.")>
             <button type="button" class="button button-primary" on:click=move |_| creating.set(true)>
-                "New key"
+                {t("New key")}
             </button>
         </SectionHead>
         <div class="filters">
-            <SearchBox param=q name="Search keys" placeholder="Search by name" />
+            <SearchBox param=q name=t("Search keys") placeholder=t("Search by name") />
         </div>
         <List
             list
             bulk
-            what="keys"
-            columns=&["Key", "Role", "Groups", "Created", "Last used", "Status"]
+            what=t("keys")
+            columns=[t("Key"), t("Role"), t("Groups"), t("Created"), t("Last used"), t("Status")]
             cells
             empty
         />
         <CreateKeyDialog project open=creating on_created=move |_| list.reload() />
         <RotateKeyDialog project key=chosen open=rotating on_rotated=move |()| list.reload() />
-        <Confirm open=asking title=question verb="Revoke the key" action on_confirm=revoke>
-            <p>"Every request with it is refused from now on. This cannot be undone; make a new key instead."</p>
+        <Confirm open=asking title=question verb=t("Revoke the key") action on_confirm=revoke>
+            <p>{t("Every request with it is refused from now on. This cannot be undone; make a new key instead.")}</p>
         </Confirm>
     }
 }
@@ -125,22 +132,28 @@ pub(crate) fn is_usable(key: &Key) -> bool {
 
 fn row(project: &str, key: Key, rotate: Callback<Key>, revoke: Callback<Key>) -> AnyView {
     let (tone, status) = if key.revoked_at.is_some() {
-        (Tone::Bad, "revoked")
+        (Tone::Bad, t("revoked"))
     } else if key.expires_at.is_some_and(|at| at.timestamp_millis() <= now_ms()) {
-        (Tone::Note, "expired")
+        (Tone::Note, t("expired"))
     } else {
-        (Tone::Good, "works")
+        (Tone::Good, t("works"))
     };
-    let role = key.role.map_or_else(|| "none".to_owned(), |role| word(&role));
+    let role = key
+        .role
+        .map_or_else(|| t("none").to_owned(), |role| contract_word(&role));
     let buttons = (tone == Tone::Good).then(|| {
-        [("Rotate", rotate), ("Revoke", revoke)]
-            .map(|(verb, act)| {
+        let name = &key.name;
+        let labels = [tf!("Rotate {name}", name), tf!("Revoke {name}", name)];
+        [(t("Rotate"), rotate), (t("Revoke"), revoke)]
+            .into_iter()
+            .zip(labels)
+            .map(|((verb, act), label)| {
                 let whole = key.clone();
                 view! {
                     <button
                         type="button"
                         class="button button-small"
-                        aria-label=format!("{verb} {}", key.name)
+                        aria-label=label
                         on:click=move |_| act.run(whole.clone())
                     >
                         {verb}
@@ -148,19 +161,18 @@ fn row(project: &str, key: Key, rotate: Callback<Key>, revoke: Callback<Key>) ->
                 }
                 .into_any()
             })
-            .into_iter()
             .collect::<Vec<_>>()
     });
     let permission = Page::of_project(project.to_owned(), PageKind::Permissions).path()
         + "?principal="
         + &encode(&key.principal);
-    let ends = key.expires_at.map(|at| format!("until {}", stamp(at)));
+    let ends = key.expires_at.map(|at| tf!("until {time}", time = stamp(at)));
     let overlap = key
         .previous_secret_until
         .filter(|at| at.timestamp_millis() > now_ms())
-        .map(|at| format!("the old secret works until {}", stamp(at)));
+        .map(|at| tf!("the old secret works until {time}", time = stamp(at)));
     let used = key.last_used_at.map_or_else(
-        || view! { <span class="muted">"never"</span> }.into_any(),
+        || view! { <span class="muted">{t("never")}</span> }.into_any(),
         |at| view! { <TimeAgo at /> }.into_any(),
     );
     let on_bus = in_words(key.bus.as_ref());
@@ -169,23 +181,23 @@ fn row(project: &str, key: Key, rotate: Callback<Key>, revoke: Callback<Key>) ->
             <span class="tool-name">{key.name}</span>
             <span class="mono muted">{key.prefix} "…"</span>
         </th>
-        <td role="cell" data-label="Role">
+        <td role="cell" data-label=t("Role")>
             <a href=permission>{role}</a>
         </td>
-        <td role="cell" data-label="Groups">
-            <Tags names=key.groups none="none" />
+        <td role="cell" data-label=t("Groups")>
+            <Tags names=key.groups none=t("none") />
             <span class="muted break">{on_bus}</span>
         </td>
-        <td role="cell" data-label="Created">
+        <td role="cell" data-label=t("Created")>
             <span>
                 <TimeAgo at=key.created_at />
-                " by "
+                {t(" by ")}
                 {key.created_by}
-                {key.rotated_at.map(|at| view! { ", rotated " <TimeAgo at /> })}
+                {key.rotated_at.map(|at| view! { {t(", rotated ")} <TimeAgo at /> })}
             </span>
         </td>
-        <td role="cell" data-label="Last used">{used}</td>
-        <td role="cell" data-label="Status">
+        <td role="cell" data-label=t("Last used")>{used}</td>
+        <td role="cell" data-label=t("Status")>
             <span class="row">
                 <Badge tone text=status />
                 {buttons}

@@ -7,14 +7,15 @@ use super::create::shown_once;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
 use crate::components::{Field, FormDialog, Select};
+use crate::language::{marked, t, tf};
 use crate::reactive::text;
 
 /// How long the old secret goes on working, in seconds.
 const OVERLAPS: [(&str, &str); 4] = [
-    ("3600", "1 hour more"),
-    ("86400", "1 day more"),
-    ("604800", "7 days more"),
-    ("0", "Not at all: it ends at once"),
+    ("3600", marked("1 hour more")),
+    ("86400", marked("1 day more")),
+    ("604800", marked("7 days more")),
+    ("0", marked("Not at all: it ends at once")),
 ];
 
 /// The dialog for the key that is chosen.
@@ -50,7 +51,7 @@ pub(super) fn RotateKeyDialog(
     };
     let options = Signal::stored(
         OVERLAPS
-            .map(|(key, text)| (key.to_owned(), text.to_owned()))
+            .map(|(key, text)| (key.to_owned(), t(text).to_owned()))
             .to_vec(),
     );
     let name = move || {
@@ -60,14 +61,14 @@ pub(super) fn RotateKeyDialog(
     view! {
         <FormDialog
             open
-            title=text(move || format!("Rotate {}", name()))
-            verb="Make a new secret"
+            title=text(move || tf!("Rotate {name}", name = name()))
+            verb=t("Make a new secret")
             action
             once=secret
             on_submit=rotate
         >
-            <p>"The key keeps its name, role and groups, and gets a new secret."</p>
-            <Field id="key-overlap" label="The old secret works" guide="permissions#keys">
+            <p>{t("The key keeps its name, role and groups, and gets a new secret.")}</p>
+            <Field id="key-overlap" label=t("The old secret works") guide="permissions#keys">
                 <Select
                     id="key-overlap"
                     value=overlap

@@ -10,6 +10,7 @@ use self::row::{Row, form};
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
 use crate::components::{EditorHandle, SectionHead, Toasts};
+use crate::language::{t, tf};
 use crate::loaded::Loaded;
 use crate::reactive::{When, condition, effect, part};
 use crate::routes::PageKind;
@@ -45,7 +46,7 @@ pub(crate) fn LimitsPage() -> impl IntoView {
         let path = in_project(&project.get_untracked(), &["limits"]);
         let body = Body::Json(json!({"limits": limits}).to_string());
         action.send(Ask::put(path, body).if_match(loaded.etag()), move |_| {
-            toasts.done("The limits are in force.");
+            toasts.done(t("The limits are in force."));
             loaded.reload();
             usage.reload();
         });
@@ -56,9 +57,9 @@ pub(crate) fn LimitsPage() -> impl IntoView {
             .items
             .into_iter()
             .map(|fill| {
-                let left = fill.remaining.map(|left| format!("{left} left"));
-                let running = fill.running.map(|running| format!("{running} running"));
-                let resets = fill.resets_in_s.map(|s| format!("full again in {s} s"));
+                let left = fill.remaining.map(|left| tf!("{left} left", left));
+                let running = fill.running.map(|running| tf!("{running} running", running));
+                let resets = fill.resets_in_s.map(|s| tf!("full again in {s} s", s));
                 let words: Vec<_> = [left, running, resets].into_iter().flatten().collect();
                 view! {
                     <li class="row row-spread">
@@ -74,29 +75,29 @@ pub(crate) fn LimitsPage() -> impl IntoView {
             .collect();
         let none = rows
             .is_empty()
-            .then(|| view! { <p class="muted">"Nothing has counted against a limit lately."</p> });
+            .then(|| view! { <p class="muted">{t("Nothing has counted against a limit lately.")}</p> });
         Some(view! {
             <section class="panel">
-                <h2>"In use now"</h2>
+                <h2>{t("In use now")}</h2>
                 {none}
                 <ul class="stack">{rows}</ul>
             </section>
         })
     };
     view! {
-        <SectionHead section=PageKind::Limits text="How often and how many at once: for each key or user, for one tool, for a group, for the project.">
+        <SectionHead section=PageKind::Limits text=t("How often and how many at once: for each key or user, for one tool, for a group, for the project.")>
             <When test=move || may_see_usage.get()>
                 <button type="button" class="button" on:click=move |_| usage.reload()>
-                    "Refresh"
+                    {t("Refresh")}
                 </button>
             </When>
         </SectionHead>
-        {loaded.placeholder("the limits")}
+        {loaded.placeholder(t("the limits"))}
         <div class="stack" hidden=move || !loaded.is_there()>
             {fills}
             <section class="panel stack">
-                <h2>"Limits"</h2>
-                <p class="muted">"A call must be within every limit that applies to it. Leave calls or \"at once\" empty to limit only the other."</p>
+                <h2>{t("Limits")}</h2>
+                <p class="muted">{t("A call must be within every limit that applies to it. Leave calls or \"at once\" empty to limit only the other.")}</p>
                 {part(move || form(rows, may_change.get()))}
                 {action.refusal(handle)}
                 <When test=move || may_change.get()>
@@ -107,14 +108,14 @@ pub(crate) fn LimitsPage() -> impl IntoView {
                             disabled=move || action.busy.get()
                             on:click=save
                         >
-                            "Save"
+                            {t("Save")}
                         </button>
                         <button
                             type="button"
                             class="button"
                             on:click=move |_| rows.update(|rows| rows.push(Row::example(rows.len())))
                         >
-                            "Add a limit"
+                            {t("Add a limit")}
                         </button>
                     </div>
                 </When>

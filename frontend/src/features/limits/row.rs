@@ -4,20 +4,29 @@ use leptos::prelude::*;
 use serde_json::{Value, json};
 use toolgate_api::limits::{Limit, LimitSubject};
 
+use crate::language::{marked, t, tf};
+
 /// What can be limited, and what is to be named with it.
 const SUBJECTS: [(&str, &str, &str); 8] = [
-    ("each_key", "Every key for itself", ""),
-    ("each_user", "Every user for itself", ""),
-    ("each_external", "Every external subject for itself", ""),
-    ("each_principal", "Every caller for itself", ""),
-    ("principal", "One caller", "principal"),
-    ("tool", "One tool", "tool"),
-    ("group", "A group and its children", "group"),
-    ("project", "The whole project", ""),
+    ("each_key", marked("Every key for itself"), ""),
+    ("each_user", marked("Every user for itself"), ""),
+    ("each_external", marked("Every external subject for itself"), ""),
+    ("each_principal", marked("Every caller for itself"), ""),
+    ("principal", marked("One caller"), "principal"),
+    ("tool", marked("One tool"), "tool"),
+    ("group", marked("A group and its children"), "group"),
+    ("project", marked("The whole project"), ""),
 ];
 
 /// The heads of the columns.
-const HEADS: [&str; 6] = ["Name", "What", "Which", "Calls", "In seconds", "At once"];
+const HEADS: [&str; 6] = [
+    marked("Name"),
+    marked("What"),
+    marked("Which"),
+    marked("Calls"),
+    marked("In seconds"),
+    marked("At once"),
+];
 
 /// A limit that is being written.
 #[derive(Clone, Copy)]
@@ -124,20 +133,21 @@ pub(super) fn form(rows: RwSignal<Vec<Row>>, may_change: bool) -> AnyView {
         .map(|(at, row)| line(rows, at, row, may_change))
         .collect();
     if lines.is_empty() {
-        return view! { <p class="muted">"There are no limits yet."</p> }.into_any();
+        return view! { <p class="muted">{t("There are no limits yet.")}</p> }.into_any();
     }
     let heads: Vec<_> = HEADS
+        .map(t)
         .into_iter()
         .map(|title| view! { <th scope="col" role="columnheader">{title}</th> })
         .collect();
     view! {
         <table class="table table-form" role="table">
-            <caption class="visually-hidden">"Limits"</caption>
+            <caption class="visually-hidden">{t("Limits")}</caption>
             <thead role="rowgroup">
                 <tr role="row">
                     {heads}
                     <th scope="col" role="columnheader">
-                        <span class="visually-hidden">"Remove"</span>
+                        <span class="visually-hidden">{t("Remove")}</span>
                     </th>
                 </tr>
             </thead>
@@ -149,11 +159,12 @@ pub(super) fn form(rows: RwSignal<Vec<Row>>, may_change: bool) -> AnyView {
 
 fn line(rows: RwSignal<Vec<Row>>, at: usize, row: Row, may_change: bool) -> AnyView {
     let number = at + 1;
+    let heads = HEADS.map(t);
     let input = |field: RwSignal<String>, what: &str, kind: &'static str| {
         view! {
             <input
                 class="input"
-                aria-label=format!("{what} of limit {number}")
+                aria-label=tf!("{what} of limit {number}", what, number)
                 type=kind
                 min="1"
                 maxlength="1100"
@@ -171,47 +182,47 @@ fn line(rows: RwSignal<Vec<Row>>, at: usize, row: Row, may_change: bool) -> AnyV
         .map(|(key, text, _)| {
             view! {
                 <option value=*key selected=row.kind.get_untracked() == *key>
-                    {*text}
+                    {t(text)}
                 </option>
             }
         })
         .collect();
-    let which = input(row.which, HEADS[2], "text");
+    let which = input(row.which, heads[2], "text");
     let remove = may_change.then(|| {
         view! {
             <button
                 type="button"
                 class="button button-small"
-                aria-label=format!("Remove limit {number}")
+                aria-label=tf!("Remove limit {number}", number)
                 on:click=move |_| {
                     rows.update(|rows| {
                         rows.remove(at);
                     });
                 }
             >
-                "Remove"
+                {t("Remove")}
             </button>
         }
     });
     view! {
         <tr role="row">
-            <td role="cell" data-label=HEADS[0]>{input(row.name, HEADS[0], "text")}</td>
-            <td role="cell" data-label=HEADS[1]>
+            <td role="cell" data-label=heads[0]>{input(row.name, heads[0], "text")}</td>
+            <td role="cell" data-label=heads[1]>
                 <select
                     class="input select"
-                    aria-label=format!("{} of limit {number}", HEADS[1])
+                    aria-label=tf!("{what} of limit {number}", what = heads[1], number)
                     disabled=!may_change
                     on:change=move |event| row.kind.set(event_target_value(&event))
                 >
                     {options}
                 </select>
             </td>
-            <td role="cell" data-label=HEADS[2]>
+            <td role="cell" data-label=heads[2]>
                 <span hidden=move || named_part(&row.kind.get()).is_none()>{which}</span>
             </td>
-            <td role="cell" data-label=HEADS[3] class="cell-number">{input(row.count, HEADS[3], "number")}</td>
-            <td role="cell" data-label=HEADS[4] class="cell-number">{input(row.per_s, HEADS[4], "number")}</td>
-            <td role="cell" data-label=HEADS[5] class="cell-number">{input(row.concurrency, HEADS[5], "number")}</td>
+            <td role="cell" data-label=heads[3] class="cell-number">{input(row.count, heads[3], "number")}</td>
+            <td role="cell" data-label=heads[4] class="cell-number">{input(row.per_s, heads[4], "number")}</td>
+            <td role="cell" data-label=heads[5] class="cell-number">{input(row.concurrency, heads[5], "number")}</td>
             <td role="cell">{remove}</td>
         </tr>
     }

@@ -5,6 +5,7 @@ use serde_json::Value;
 use toolgate_api::mcp_servers::{McpServerDefinition, McpTransport};
 
 use crate::api::in_project;
+use crate::language::{t, tf};
 use crate::loaded::Loaded;
 use crate::reactive::part;
 use crate::routes::{Page, PageKind};
@@ -23,15 +24,15 @@ pub(super) fn own_account(project: &str, provider: String) -> AnyView {
         let account = &own["account"];
         let name = account["label"].as_str().or_else(|| account["username"].as_str());
         Some(name.map_or_else(
-            || "not connected".to_owned(),
-            |name| format!("connected as {name}"),
+            || t("not connected").to_owned(),
+            |name| tf!("connected as {name}", name),
         ))
     };
     view! {
-        "the caller's own at "
+        {t("the caller's own at ")}
         <code>{provider}</code>
-        "; yours: "
-        <a href=page>{part(move || own().unwrap_or_else(|| "your accounts".to_owned()).into_any())}</a>
+        {t("; yours: ")}
+        <a href=page>{part(move || own().unwrap_or_else(|| t("your accounts").to_owned()).into_any())}</a>
     }
     .into_any()
 }
@@ -47,15 +48,15 @@ pub(super) fn credentials(definition: &McpServerDefinition) -> Vec<String> {
     for (place, value) in values {
         for source in sources(value) {
             found.push(match source.strip_prefix("secret:") {
-                Some(secret) => format!("secret {secret} in {place}"),
-                None => format!("variable {source} in {place}"),
+                Some(secret) => tf!("secret {secret} in {place}", secret, place),
+                None => tf!("variable {source} in {place}", source, place),
             });
         }
     }
     if let Some(client) = &definition.oauth {
-        found.push(format!(
-            "the access token of the OAuth client {}",
-            client.client_id
+        found.push(tf!(
+            "the access token of the OAuth client {client}",
+            client = client.client_id
         ));
     }
     found

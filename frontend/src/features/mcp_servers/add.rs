@@ -8,12 +8,13 @@ use super::form::ServerForm;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project, json_of, object, with_query};
 use crate::components::{Badge, Editor, EditorHandle, Faults, Field, Tabs, TextInput, Toasts};
+use crate::language::{marked, t, tf};
 use crate::reactive::{When, condition, effect, part};
 use crate::routes::{Page, PageKind};
 use crate::url::{Navigator, UrlParam};
 use crate::words::counted;
 
-const WAYS: [(&str, &str); 2] = [("", "Document"), ("form", "Form")];
+const WAYS: [(&str, &str); 2] = [("", marked("Document")), ("form", marked("Form"))];
 
 const EXAMPLE: &str = r#"{
   "mcpServers": {
@@ -78,7 +79,7 @@ pub(super) fn Add(
                 return;
             }
             let mut names: Vec<String> = added.items.into_iter().map(|server| server.stored.name).collect();
-            toasts.done(format!("Added {}.", names.join(", ")));
+            toasts.done(tf!("Added {names}.", names = names.join(", ")));
             let project = project.get_untracked();
             let next = match names.pop().filter(|_| names.is_empty()) {
                 Some(name) => with_query(Page::mcp_server(project, name).path(), &[("tab", "import")]),
@@ -97,7 +98,7 @@ pub(super) fn Add(
     let input = move || {
         if is_form.get() {
             return view! {
-                <Field id="server-name" label="Name" help="Lower-case letters, digits and hyphens. The source of its tools is mcp:name.">
+                <Field id="server-name" label=t("Name") help=t("Lower-case letters, digits and hyphens. The source of its tools is mcp:name.")>
                     <TextInput id="server-name" value=name mono=true placeholder="weather" max="63" />
                 </Field>
                 {form.view(action)}
@@ -106,13 +107,13 @@ pub(super) fn Add(
         }
         view! {
             <p class="muted">
-                "Paste what an MCP client has in its settings: mcpServers, servers or context_servers, as JSON or YAML."
+                {t("Paste what an MCP client has in its settings: mcpServers, servers or context_servers, as JSON or YAML.")}
             </p>
-            <Editor name="Document of servers" value=text handle rows=12 />
+            <Editor name=t("Document of servers") value=text handle rows=12 />
             <When test=move || text.with(String::is_empty)>
                 <div>
                     <button type="button" class="button button-quiet" on:click=move |_| text.set(EXAMPLE.to_owned())>
-                        "Start from an example"
+                        {t("Start from an example")}
                     </button>
                 </div>
             </When>
@@ -120,9 +121,9 @@ pub(super) fn Add(
         .into_any()
     };
     view! {
-        <Tabs param=by name="How servers are added" choices=&WAYS />
+        <Tabs param=by name=t("How servers are added") choices=&WAYS />
         <div class="stack">
-            <section class="panel stack" aria-label="Add servers">
+            <section class="panel stack" aria-label=t("Add servers")>
                 {part(input)}
                 <label class="check">
                     <input
@@ -130,7 +131,7 @@ pub(super) fn Add(
                         prop:checked=move || replace.get()
                         on:change=move |event| replace.set(event_target_checked(&event))
                     />
-                    "Replace servers of the same names"
+                    {t("Replace servers of the same names")}
                 </label>
                 <div class="row">
                     <button
@@ -139,10 +140,10 @@ pub(super) fn Add(
                         disabled=move || !is_given() || action.busy.get()
                         on:click=move |_| send(true)
                     >
-                        "See what would be added"
+                        {t("See what would be added")}
                     </button>
                     <span class="muted" role="status">
-                        {move || action.busy.get().then_some("Checking…")}
+                        {move || action.busy.get().then_some(t("Checking…"))}
                     </span>
                 </div>
             </section>
@@ -158,7 +159,7 @@ pub(super) fn Add(
                         disabled=move || action.busy.get()
                         on:click=move |_| send(false)
                     >
-                        {move || format!("Add {}", counted(found.with(|found| found.as_ref().map_or(0, Vec::len)), "server"))}
+                        {move || tf!("Add {servers}", servers = counted(found.with(|found| found.as_ref().map_or(0, Vec::len)), "server"))}
                     </button>
                 </div>
             </When>
@@ -172,7 +173,7 @@ fn outlook(found: &[McpServer], handle: EditorHandle) -> AnyView {
         .iter()
         .map(|server| {
             let definition = &server.stored.definition;
-            let again = (server.stored.revision > 1).then(|| view! { <Badge text="replaced" /> });
+            let again = (server.stored.revision > 1).then(|| view! { <Badge text=t("replaced") /> });
             let warnings = (!server.warnings.is_empty())
                 .then(|| view! { <Faults faults=server.warnings.clone() handle /> });
             view! {
@@ -189,8 +190,8 @@ fn outlook(found: &[McpServer], handle: EditorHandle) -> AnyView {
         })
         .collect();
     view! {
-        <section class="panel stack" aria-label="What would be added">
-            <h2>"What would be added"</h2>
+        <section class="panel stack" aria-label=t("What would be added")>
+            <h2>{t("What would be added")}</h2>
             <ul class="operations">{items}</ul>
         </section>
     }

@@ -7,14 +7,15 @@ use toolgate_api::mcp_servers::{
 };
 
 use crate::components::{Badge, TimeAgo, Tone, fact, facts};
+use crate::language::t;
 use crate::words::counted;
 
 /// How a server is reached.
-pub(super) const fn transport_name(transport: McpTransport) -> &'static str {
+pub(super) fn transport_name(transport: McpTransport) -> &'static str {
     match transport {
         McpTransport::Stdio => "stdio",
         McpTransport::StreamableHttp => "Streamable HTTP",
-        McpTransport::Sse => "HTTP with SSE",
+        McpTransport::Sse => t("HTTP with SSE"),
     }
 }
 
@@ -58,12 +59,12 @@ pub(super) fn state_view(server: &McpServer) -> AnyView {
 /// The state in a word.
 fn state_badge(server: &McpServer) -> AnyView {
     let (tone, text) = match server.connection.state {
-        _ if !server.stored.definition.enabled => (Tone::Plain, "disabled"),
-        McpConnectionState::Idle => (Tone::Plain, "not connected"),
-        McpConnectionState::Connecting => (Tone::Note, "connecting"),
-        McpConnectionState::Connected => (Tone::Good, "connected"),
-        McpConnectionState::Failed => (Tone::Bad, "failed"),
-        McpConnectionState::Unavailable => (Tone::Bad, "unavailable"),
+        _ if !server.stored.definition.enabled => (Tone::Plain, t("disabled")),
+        McpConnectionState::Idle => (Tone::Plain, t("not connected")),
+        McpConnectionState::Connecting => (Tone::Note, t("connecting")),
+        McpConnectionState::Connected => (Tone::Good, t("connected")),
+        McpConnectionState::Failed => (Tone::Bad, t("failed")),
+        McpConnectionState::Unavailable => (Tone::Bad, t("unavailable")),
     };
     view! { <Badge tone text /> }.into_any()
 }
@@ -89,30 +90,30 @@ fn error_view(error: &McpConnectionError) -> AnyView {
 /// Everything that is known of the connection.
 pub(super) fn connection_facts(server: &McpServer) -> AnyView {
     let connection = &server.connection;
-    let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "not known".to_owned());
+    let known = |text: &Option<String>| text.clone().unwrap_or_else(|| t("not known").to_owned());
     let tools = connection
         .tools
-        .map_or_else(|| "not known".to_owned(), |count| counted(count, "tool"));
+        .map_or_else(|| t("not known").to_owned(), |count| counted(count, "tool"));
     let error = match &connection.last_error {
         Some(error) => error_view(error),
-        None => "none".into_any(),
+        None => t("none").into_any(),
     };
     let instances = match server.stored.definition.instance {
         McpInstance::Shared => ().into_any(),
-        McpInstance::Session => fact("Instances", connection.instances.to_string()),
+        McpInstance::Session => fact(t("Instances"), connection.instances.to_string()),
     };
     facts(vec![
-        fact("State", state_badge(server)),
+        fact(t("State"), state_badge(server)),
         match connection.since {
-            Some(at) => fact("Connected", view! { <TimeAgo at /> }),
+            Some(at) => fact(t("Connected"), view! { <TimeAgo at /> }),
             None => ().into_any(),
         },
-        fact("Server", known(&connection.server)),
-        fact("Protocol", known(&connection.protocol)),
-        fact("Its tools", tools),
-        fact("Calls now", connection.running.to_string()),
+        fact(t("Server"), known(&connection.server)),
+        fact(t("Protocol"), known(&connection.protocol)),
+        fact(t("Its tools"), tools),
+        fact(t("Calls now"), connection.running.to_string()),
         instances,
-        fact("Last error", error),
+        fact(t("Last error"), error),
     ])
 }
 

@@ -7,6 +7,7 @@ use super::form::ServerForm;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
 use crate::components::Toasts;
+use crate::language::{t, tf};
 use crate::reactive::effect;
 
 /// The form with a server in it. A server that others change meanwhile is not overwritten.
@@ -40,14 +41,14 @@ pub(super) fn Edit(
         let ask = Ask::put(path, Body::json(&form.definition())).if_match(tag.get_value());
         action.send(ask, move |answer| {
             tag.set_value(answer.etag);
-            toasts.done(format!("{name} is stored. The next call connects to it again."));
+            toasts.done(tf!("{name} is stored. The next call connects to it again.", name));
             on_done.run(());
         });
     };
     view! {
-        <section class="panel" aria-label="Definition">
+        <section class="panel" aria-label=t("Definition")>
             <form class="stack" on:submit=save>
-                <h2>"Definition"</h2>
+                <h2>{t("Definition")}</h2>
                 {form.view(action)}
                 {action.outcome()}
                 <div class="row">
@@ -56,7 +57,7 @@ pub(super) fn Edit(
                         class="button button-primary"
                         disabled=move || !form.is_ready() || action.busy.get()
                     >
-                        "Save"
+                        {t("Save")}
                     </button>
                 </div>
             </form>

@@ -13,6 +13,7 @@ use super::offers::{OfferForm, offers_view};
 use crate::action::Action;
 use crate::components::{Field, Select, TextArea, TextInput};
 use crate::form_texts::{entries, fault, lines, words};
+use crate::language::{marked, t};
 use crate::reactive::{When, condition};
 
 /// The ways to reach a server, by their names in the API.
@@ -24,16 +25,19 @@ const TRANSPORTS: [(&str, McpTransport); 3] = [
 
 /// What becomes of calls of a changed tool.
 const POLICIES: [(&str, &str); 2] = [
-    ("serve", "They are sent; callers see the approved definition"),
-    ("refuse", "They are refused until the change is approved"),
+    (
+        "serve",
+        marked("They are sent; callers see the approved definition"),
+    ),
+    ("refuse", marked("They are refused until the change is approved")),
 ];
 
 /// Whose calls one connection or process serves.
 const INSTANCES: [(&str, &str); 2] = [
-    ("shared", "All callers share one"),
+    ("shared", marked("All callers share one")),
     (
         "session",
-        "One for each session, or for each principal without a session",
+        marked("One for each session, or for each principal without a session"),
     ),
 ];
 
@@ -267,29 +271,29 @@ impl ServerForm {
     fn client_view(self, wrong: impl Fn(&'static str) -> Signal<Option<String>>) -> AnyView {
         view! {
             <details open=!self.token_url.with_untracked(String::is_empty)>
-                <summary>"Access token of an OAuth client"</summary>
+                <summary>{t("Access token of an OAuth client")}</summary>
                 <div class="stack settings-more">
                     <Field
                         id="server-token-url"
-                        label="Token address"
-                        help="Where tokens are given out (client credentials). Its origin must be on an egress list."
+                        label=t("Token address")
+                        help=t("Where tokens are given out (client credentials). Its origin must be on an egress list.")
                         error=wrong("/oauth/token_url")
                     >
                         <TextInput id="server-token-url" value=self.token_url mono=true placeholder="https://auth.example.com/token" max="2000" />
                     </Field>
                     <div class="columns columns-level">
-                        <Field id="server-client-id" label="Client id" error=wrong("/oauth/client_id")>
+                        <Field id="server-client-id" label=t("Client id") error=wrong("/oauth/client_id")>
                             <TextInput id="server-client-id" value=self.client_id mono=true max="8000" />
                         </Field>
                         <Field
                             id="server-client-secret"
-                            label="Client secret"
-                            help="A secret of the project: ${secret:NAME}"
+                            label=t("Client secret")
+                            help=t("A secret of the project: ${secret:NAME}")
                             error=wrong("/oauth/client_secret")
                         >
                             <TextInput id="server-client-secret" value=self.client_secret mono=true placeholder="${secret:NAME}" max="8000" />
                         </Field>
-                        <Field id="server-scopes" label="Scopes" help="Separated by spaces." error=wrong("/oauth/scopes")>
+                        <Field id="server-scopes" label=t("Scopes") help=t("Separated by spaces.") error=wrong("/oauth/scopes")>
                             <TextInput id="server-scopes" value=self.scopes mono=true max="2000" />
                         </Field>
                     </div>
@@ -309,12 +313,12 @@ impl ServerForm {
         );
         let policies = Signal::stored(
             POLICIES
-                .map(|(name, text)| (name.to_owned(), text.to_owned()))
+                .map(|(name, text)| (name.to_owned(), t(text).to_owned()))
                 .to_vec(),
         );
         let instances = Signal::stored(
             INSTANCES
-                .map(|(name, text)| (name.to_owned(), text.to_owned()))
+                .map(|(name, text)| (name.to_owned(), t(text).to_owned()))
                 .to_vec(),
         );
         let is_apart = condition(move || self.is_apart());
@@ -322,17 +326,17 @@ impl ServerForm {
             Signal::derive(move || action.error.with(|error| fault(error.as_ref(), place)))
         };
         view! {
-            <Field id="server-transport" label="Transport" error=wrong("/transport")>
+            <Field id="server-transport" label=t("Transport") error=wrong("/transport")>
                 <Select id="server-transport" value=self.transport options on_change=move |chosen| self.transport.set(chosen) />
             </Field>
             <When test=move || !is_stdio.get()>
-                <Field id="server-url" label="Address" help="Its origin must be on an egress list." error=wrong("/url")>
+                <Field id="server-url" label=t("Address") help=t("Its origin must be on an egress list.") error=wrong("/url")>
                     <TextInput id="server-url" value=self.url mono=true placeholder="https://mcp.example.com/mcp" max="2000" />
                 </Field>
                 <Field
                     id="server-headers"
-                    label="Headers"
-                    help="One a line: Authorization: Bearer ${secret:NAME}. A secret of the project is ${secret:NAME}."
+                    label=t("Headers")
+                    help=t("One a line: Authorization: Bearer ${secret:NAME}. A secret of the project is ${secret:NAME}.")
                     error=wrong("/headers")
                 >
                     <TextArea id="server-headers" value=self.headers rows=3 mono=true />
@@ -340,8 +344,8 @@ impl ServerForm {
                 {self.client_view(wrong)}
                 <Field
                     id="server-account"
-                    label="Accounts of"
-                    help="An account provider of the project: each call is sent with the caller's own account there. Empty: none."
+                    label=t("Accounts of")
+                    help=t("An account provider of the project: each call is sent with the caller's own account there. Empty: none.")
                     error=wrong("/account")
                 >
                     <TextInput id="server-account" value=self.account mono=true max="63" />
@@ -350,34 +354,34 @@ impl ServerForm {
             <When test=move || is_stdio.get()>
                 <Field
                     id="server-command"
-                    label="Command"
-                    help="Exactly as the operator lists it in mcp.stdio_commands."
+                    label=t("Command")
+                    help=t("Exactly as the operator lists it in mcp.stdio_commands.")
                     error=wrong("/command")
                 >
                     <TextInput id="server-command" value=self.command mono=true placeholder="uvx" max="1000" />
                 </Field>
-                <Field id="server-args" label="Arguments" help="One a line." error=wrong("/args")>
+                <Field id="server-args" label=t("Arguments") help=t("One a line.") error=wrong("/args")>
                     <TextArea id="server-args" value=self.args rows=3 mono=true />
                 </Field>
                 <Field
                     id="server-env"
-                    label="Environment"
-                    help="One a line: API_KEY=${secret:NAME}. A secret of the project is ${secret:NAME}."
+                    label=t("Environment")
+                    help=t("One a line: API_KEY=${secret:NAME}. A secret of the project is ${secret:NAME}.")
                     error=wrong("/env")
                 >
                     <TextArea id="server-env" value=self.env rows=3 mono=true />
                 </Field>
-                {check("Give it the network, if the operator allows that", self.network)}
+                {check(t("Give it the network, if the operator allows that"), self.network)}
             </When>
-            <Field id="server-description" label="Description" error=wrong("/description")>
+            <Field id="server-description" label=t("Description") error=wrong("/description")>
                 <TextInput id="server-description" value=self.description max="1000" />
             </Field>
-            {check("Enabled: it may be connected to", self.enabled)}
-            {check("It may ask the person who calls a tool", self.asks)}
+            {check(t("Enabled: it may be connected to"), self.enabled)}
+            {check(t("It may ask the person who calls a tool"), self.asks)}
             <Field
                 id="server-instance"
-                label="Connections"
-                help="A server that remembers what it was asked keeps callers apart only with one for each session."
+                label=t("Connections")
+                help=t("A server that remembers what it was asked keeps callers apart only with one for each session.")
             >
                 <Select
                     id="server-instance"
@@ -389,8 +393,8 @@ impl ServerForm {
             <When test=move || is_apart.get()>
                 <Field
                     id="server-instances"
-                    label="Instances at once"
-                    help="16 when empty. A call that would need another one is refused."
+                    label=t("Instances at once")
+                    help=t("16 when empty. A call that would need another one is refused.")
                     error=wrong("/max_instances")
                 >
                     <TextInput id="server-instances" value=self.instances kind="number" max="4" />
@@ -398,33 +402,33 @@ impl ServerForm {
             </When>
             {offers_view(self.resources, self.prompts, wrong)}
             <details>
-                <summary>"Bounds, and changed tools"</summary>
+                <summary>{t("Bounds, and changed tools")}</summary>
                 <div class="stack settings-more">
                     <div class="columns columns-level">
-                        <Field id="server-timeout" label="Time-out in ms" help="30000 when empty." error=wrong("/timeout_ms")>
+                        <Field id="server-timeout" label=t("Time-out in ms") help=t("30000 when empty.") error=wrong("/timeout_ms")>
                             <TextInput id="server-timeout" value=self.timeout kind="number" max="6" />
                         </Field>
-                        <Field id="server-concurrent" label="Calls at once" help="16 when empty." error=wrong("/max_concurrent")>
+                        <Field id="server-concurrent" label=t("Calls at once") help=t("16 when empty.") error=wrong("/max_concurrent")>
                             <TextInput id="server-concurrent" value=self.concurrent kind="number" max="4" />
                         </Field>
                         <Field
                             id="server-idle"
-                            label="Seconds until it is ended"
-                            help="Without a call; 600 when empty, 0 for never."
+                            label=t("Seconds until it is ended")
+                            help=t("Without a call; 600 when empty, 0 for never.")
                             error=wrong("/idle_stop_s")
                         >
                             <TextInput id="server-idle" value=self.idle kind="number" max="5" />
                         </Field>
                         <Field
                             id="server-refresh"
-                            label="Seconds between comparisons"
-                            help="Of its tools with the approved ones; 3600 when empty, 0: only when it says so."
+                            label=t("Seconds between comparisons")
+                            help=t("Of its tools with the approved ones; 3600 when empty, 0: only when it says so.")
                             error=wrong("/refresh_s")
                         >
                             <TextInput id="server-refresh" value=self.refresh kind="number" max="6" />
                         </Field>
                     </div>
-                    <Field id="server-on-change" label="Calls of a tool that the server has changed">
+                    <Field id="server-on-change" label=t("Calls of a tool that the server has changed")>
                         <Select
                             id="server-on-change"
                             value=self.on_change

@@ -6,6 +6,7 @@ use toolgate_api::imports::{ImportOutcome, ImportReport};
 use crate::api::{Ask, Body, in_project, with_query};
 use crate::components::{EditorHandle, Field, TextInput, Toasts};
 use crate::features::imports::{Verdict, Waiting};
+use crate::language::{t, tf};
 use crate::reactive::{When, condition, effect, part};
 use crate::routes::{Page, PageKind};
 use crate::words::counted;
@@ -50,7 +51,7 @@ pub(super) fn Import(
         };
         verdict.send(ask, move |report| {
             if !dry_run {
-                toasts.done(format!("Imported: {}.", summary(&report)));
+                toasts.done(tf!("Imported: {summary}.", summary = summary(&report)));
                 waiting.reload();
             }
             on_done.run(());
@@ -68,12 +69,12 @@ pub(super) fn Import(
     let tools = move || Page::mcp_server(project.get(), name.get()).path();
     view! {
         <div class="stack">
-            <section class="panel stack" aria-label="Import its tools">
-                <h2>"Import its tools"</h2>
+            <section class="panel stack" aria-label=t("Import its tools")>
+                <h2>{t("Import its tools")}</h2>
                 <p class="muted">
-                    "New tools are disabled. What the server changed in others waits in the quarantine; until it is approved, the tools stay as they are."
+                    {t("New tools are disabled. What the server changed in others waits in the quarantine; until it is approved, the tools stay as they are.")}
                 </p>
-                <Field id="server-prefix" label="Prefix" help="What the names of new tools begin with. Empty: as the last time, or nothing.">
+                <Field id="server-prefix" label=t("Prefix") help=t("What the names of new tools begin with. Empty: as the last time, or nothing.")>
                     <TextInput id="server-prefix" value=prefix mono=true placeholder="weather_" max="32" />
                 </Field>
                 <div>
@@ -86,7 +87,7 @@ pub(super) fn Import(
                             send(true);
                         }
                     >
-                        "See what importing would do"
+                        {t("See what importing would do")}
                     </button>
                 </div>
             </section>
@@ -117,17 +118,17 @@ pub(super) fn Import(
                         disabled=move || !verdict.is_ready()
                         on:click=move |_| send(false)
                     >
-                        "Import"
+                        {t("Import")}
                     </button>
                 </div>
             </When>
             <When test=move || is_done.get()>
                 <div class="row">
                     <a class="button" href=tools>
-                        "Show its tools"
+                        {t("Show its tools")}
                     </a>
                     <a class="button" href=inbox>
-                        "Show what waits"
+                        {t("Show what waits")}
                     </a>
                 </div>
             </When>
@@ -139,11 +140,11 @@ pub(super) fn Import(
 fn summary(report: &ImportReport) -> String {
     let mut parts = Vec::new();
     for (outcome, word) in [
-        (ImportOutcome::New, "new, disabled"),
-        (ImportOutcome::Changed, "changed, in the quarantine"),
-        (ImportOutcome::Gone, "gone"),
-        (ImportOutcome::Taken, "left out, the name is taken"),
-        (ImportOutcome::Refused, "refused"),
+        (ImportOutcome::New, t("new, disabled")),
+        (ImportOutcome::Changed, t("changed, in the quarantine")),
+        (ImportOutcome::Gone, t("gone")),
+        (ImportOutcome::Taken, t("left out, the name is taken")),
+        (ImportOutcome::Refused, t("refused")),
     ] {
         let count = report
             .operations
@@ -160,10 +161,13 @@ fn summary(report: &ImportReport) -> String {
         .filter(|one| !one.notes.is_empty())
         .count();
     if flagged != 0 {
-        parts.push(format!("{} with notes to read", counted(flagged, "tool")));
+        parts.push(tf!(
+            "{tools} with notes to read",
+            tools = counted(flagged, "tool")
+        ));
     }
     if parts.is_empty() {
-        "nothing is new, and nothing has changed".to_owned()
+        t("nothing is new, and nothing has changed").to_owned()
     } else {
         parts.join("; ")
     }

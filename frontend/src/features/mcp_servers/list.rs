@@ -10,6 +10,7 @@ use super::removal::Removal;
 use super::testing::{Testing, patience_ms};
 use crate::api::{in_project, with_query};
 use crate::components::{EmptyState, SectionHead, Symbol, table};
+use crate::language::{t, tf};
 use crate::loaded::Loaded;
 use crate::reactive::{When, condition, part};
 use crate::routes::{Page, PageKind};
@@ -32,22 +33,22 @@ pub(crate) fn McpServersPage() -> impl IntoView {
         (true, false) => view! {
             <EmptyState
                 symbol=Symbol::Lock
-                title="Adding servers takes the role owner"
-                text="Ask an owner of this project for it, or to add the server."
+                title=t("Adding servers takes the role owner")
+                text=t("Ask an owner of this project for it, or to add the server.")
             />
         }
         .into_any(),
     };
     view! {
-        <SectionHead section=PageKind::McpServers text="Servers whose tools this project uses. They are called through the gateway, by the same rules as any other tool.">
+        <SectionHead section=PageKind::McpServers text=t("Servers whose tools this project uses. They are called through the gateway, by the same rules as any other tool.")>
             <When test=move || may_manage.get() && !is_adding.get()>
                 <a class="button button-primary" href=new>
-                    "Add servers"
+                    {t("Add servers")}
                 </a>
             </When>
             <When test=move || is_adding.get()>
                 <a class="button" href=all>
-                    "Show all servers"
+                    {t("Show all servers")}
                 </a>
             </When>
         </SectionHead>
@@ -97,32 +98,31 @@ fn Servers(
         let buttons = buttons(&project.get_untracked(), &name, server, testing, may, delete);
         view! { <tr role="row">{row(project, name, server, buttons)}</tr> }
     };
-    let columns: &[&str] = if may_edit.get_untracked() {
-        &["Server", "Transport", "Connection", "Its tools", "Actions"]
-    } else {
-        &["Server", "Transport", "Connection", "Its tools"]
-    };
+    let mut columns = vec![t("Server"), t("Transport"), t("Connection"), t("Its tools")];
+    if may_edit.get_untracked() {
+        columns.push(t("Actions"));
+    }
     let new = StoredValue::new(new);
     view! {
-        {loaded.placeholder("the servers")}
+        {loaded.placeholder(t("the servers"))}
         {testing.outcome()}
         <When test=move || is_empty.get()>
             <EmptyState
                 symbol=Symbol::Server
-                title="No MCP servers yet"
-                text="Add a server by its address or its command, or paste what an MCP client has in its settings. Its tools become tools of this project once you enable them."
+                title=t("No MCP servers yet")
+                text=t("Add a server by its address or its command, or paste what an MCP client has in its settings. Its tools become tools of this project once you enable them.")
             >
                 <When test=move || may_manage.get()>
                     <a class="button button-primary" href=new.get_value()>
-                        "Add the first server"
+                        {t("Add the first server")}
                     </a>
                 </When>
             </EmptyState>
         </When>
         <When test=move || has_rows.get()>
             {table(
-                "MCP servers",
-                columns,
+                t("MCP servers"),
+                &columns,
                 view! { <For each=move || names.get() key=Clone::clone children=row /> },
             )}
         </When>
@@ -155,7 +155,7 @@ fn row(project: Memo<String>, name: String, server: Memo<Option<McpServer>>, but
             let connection = server.as_ref().map(|server| &server.connection);
             match connection.and_then(|connection| connection.tools) {
                 Some(count) => count.to_string().into_any(),
-                None => view! { <span class="muted">"not known"</span> }.into_any(),
+                None => view! { <span class="muted">{t("not known")}</span> }.into_any(),
             }
         })
     };
@@ -164,13 +164,13 @@ fn row(project: Memo<String>, name: String, server: Memo<Option<McpServer>>, but
             <a class="tool-name" data-row="" href=href>{name}</a>
             <div class="muted server-place">{part(words)}</div>
         </th>
-        <td role="cell" data-label="Transport">
+        <td role="cell" data-label=t("Transport")>
             {move || about.get().map(|(_, _, transport)| transport)}
         </td>
-        <td role="cell" data-label="Connection">
+        <td role="cell" data-label=t("Connection")>
             {part(move || server.with(|server| server.as_ref().map(state_view)).into_any())}
         </td>
-        <td role="cell" data-label="Its tools">{part(tools)}</td>
+        <td role="cell" data-label=t("Its tools")>{part(tools)}</td>
         {buttons}
     }
     .into_any()
@@ -192,10 +192,10 @@ fn buttons(
         server.with_untracked(|server| patience_ms(server.as_ref().map(|one| &one.stored.definition)))
     };
     let page = Page::mcp_server(project.to_owned(), name.to_owned()).path();
-    let link = |tab: &str, verb: &'static str| {
+    let link = |tab: &str, verb: &'static str, label: String| {
         let href = with_query(page.clone(), &[("tab", tab)]);
         view! {
-            <a class="button button-small" aria-label=format!("{verb} {name}") href=href>
+            <a class="button button-small" aria-label=label href=href>
                 {verb}
             </a>
         }
@@ -203,21 +203,21 @@ fn buttons(
     let deleted = name.to_owned();
     let managing = may_manage.then(|| {
         view! {
-            {link("definition", "Edit")}
+            {link("definition", t("Edit"), tf!("Edit {name}", name))}
             <button
                 type="button"
                 class="button button-small"
-                aria-label=format!("Delete {name}")
+                aria-label=tf!("Delete {name}", name)
                 on:click=move |_| delete.run(deleted.clone())
             >
-                "Delete"
+                {t("Delete")}
             </button>
         }
     });
     view! {
-        <td role="cell" data-label="Actions">
+        <td role="cell" data-label=t("Actions")>
             <span class="row">
-                {testing.button(name.to_owned(), "button button-small", patience)} {link("import", "Refresh")} {managing}
+                {testing.button(name.to_owned(), "button button-small", patience)} {link("import", t("Refresh"), tf!("Refresh {name}", name))} {managing}
             </span>
         </td>
     }

@@ -6,6 +6,7 @@ use toolgate_api::mcp_servers::McpServerLog;
 use super::follow::follow;
 use crate::api::in_project;
 use crate::browser::stamp;
+use crate::language::{t, tf};
 use crate::loaded::Loaded;
 use crate::reactive::part;
 use crate::words::counted;
@@ -26,7 +27,7 @@ pub(super) fn Log(
             return ().into_any();
         };
         if log.lines.is_empty() {
-            return view! { <p class="note">"It has written nothing to its standard error yet, or has not been started."</p> }
+            return view! { <p class="note">{t("It has written nothing to its standard error yet, or has not been started.")}</p> }
                 .into_any();
         }
         let text: Vec<String> = log
@@ -36,21 +37,21 @@ pub(super) fn Log(
             .collect();
         let dropped = (log.dropped != 0).then(|| {
             let lines = counted(i64::try_from(log.dropped).unwrap_or(i64::MAX), "older line");
-            view! { <p class="muted">{format!("{lines} not kept.")}</p> }
+            view! { <p class="muted">{tf!("{lines} not kept.", lines)}</p> }
         });
         view! {
             {dropped}
-            <pre class="side" tabindex="0" role="region" aria-label="Lines of the log">
+            <pre class="side" tabindex="0" role="region" aria-label=t("Lines of the log")>
                 {text.concat()}
             </pre>
         }
         .into_any()
     };
     view! {
-        <section class="panel stack-small" aria-label="Log">
-            <h2>"Log"</h2>
-            <p class="muted">"What the process wrote to its standard error, on the server of Toolgate that answers. Secrets are masked."</p>
-            {loaded.placeholder("the log")}
+        <section class="panel stack-small" aria-label=t("Log")>
+            <h2>{t("Log")}</h2>
+            <p class="muted">{t("What the process wrote to its standard error, on the server of Toolgate that answers. Secrets are masked.")}</p>
+            {loaded.placeholder(t("the log"))}
             {part(shown)}
         </section>
     }

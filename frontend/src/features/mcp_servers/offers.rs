@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use toolgate_api::mcp_servers::McpOffer;
 
 use crate::components::{Field, TextInput};
+use crate::language::t;
 
 /// Who is offered something beside tools.
 #[derive(Clone, Copy)]
@@ -61,20 +62,20 @@ pub(super) fn offers_view(
     let is_open = !resources.is_empty() || !prompts.is_empty();
     view! {
         <details open=is_open>
-            <summary>"Resources and prompts"</summary>
+            <summary>{t("Resources and prompts")}</summary>
             <div class="columns columns-level settings-more">
                 <Field
                     id="server-resources"
-                    label="Groups that read its resources"
-                    help="Separated by spaces, over MCP. Empty: they are not offered."
+                    label=t("Groups that read its resources")
+                    help=t("Separated by spaces, over MCP. Empty: they are not offered.")
                     error=wrong("/resources/group")
                 >
                     <TextInput id="server-resources" value=resources.groups mono=true max="8000" />
                 </Field>
                 <Field
                     id="server-prompts"
-                    label="Groups that get its prompts"
-                    help="Separated by spaces, over MCP. Empty: they are not offered."
+                    label=t("Groups that get its prompts")
+                    help=t("Separated by spaces, over MCP. Empty: they are not offered.")
                     error=wrong("/prompts/group")
                 >
                     <TextInput id="server-prompts" value=prompts.groups mono=true max="8000" />

@@ -17,16 +17,17 @@ use super::tools::Tools;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
 use crate::components::{Breadcrumbs, PageHeading, Tabs, Tags, TimeAgo, Toasts, fact, facts};
+use crate::language::{marked, t, tf};
 use crate::loaded::Loaded;
 use crate::reactive::{When, condition, part};
 use crate::routes::{Page, PageKind};
 use crate::session::{Permission, Session};
 use crate::url::{Navigator, UrlParam, mcp_server_in_path, project_in_path};
 
-const TOOLS: (&str, &str) = ("", "Tools");
-const IMPORT: (&str, &str) = ("import", "Import");
-const LOG: (&str, &str) = ("log", "Log");
-const DEFINITION: (&str, &str) = ("definition", "Edit");
+const TOOLS: (&str, &str) = ("", marked("Tools"));
+const IMPORT: (&str, &str) = ("import", marked("Import"));
+const LOG: (&str, &str) = ("log", marked("Log"));
+const DEFINITION: (&str, &str) = ("definition", marked("Edit"));
 
 /// The views: importing is for those who edit definitions, changing the server for those who manage the project.
 const fn views(is_stdio: bool, may_edit: bool, may_manage: bool) -> &'static [(&'static str, &'static str)] {
@@ -110,17 +111,17 @@ pub(crate) fn McpServerPage() -> impl IntoView {
                 <Actions project name may_manage awaits loaded patience=Signal::derive(patience) />
             </When>
         </div>
-        {loaded.placeholder("the server")}
+        {loaded.placeholder(t("the server"))}
         <div class="stack">
             {part(move || warnings.with(|warnings| warnings_view(warnings)))}
             <When test=move || is_there.get()>
                 <div class="columns import-about">
-                    <section class="panel" aria-label="Connection">
-                        <h2>"Connection"</h2>
+                    <section class="panel" aria-label=t("Connection")>
+                        <h2>{t("Connection")}</h2>
                         {part(move || server.with(|server| server.as_ref().map(connection_facts)).into_any())}
                     </section>
-                    <section class="panel" aria-label="About">
-                        <h2>"About"</h2>
+                    <section class="panel" aria-label=t("About")>
+                        <h2>{t("About")}</h2>
                         {part(move || stored.with(|stored| stored.as_ref().map(|stored| about(&project.get_untracked(), stored))).into_any())}
                     </section>
                 </div>
@@ -129,7 +130,7 @@ pub(crate) fn McpServerPage() -> impl IntoView {
         <When test=move || is_there.get()>
             {part(move || {
                 let choices = views(is_stdio.get(), may_edit.get(), may_manage.get());
-                (choices.len() > 1).then(|| view! { <Tabs param=tab name="Views of the server" choices /> }).into_any()
+                (choices.len() > 1).then(|| view! { <Tabs param=tab name=t("Views of the server") choices /> }).into_any()
             })}
         </When>
         {part(shown)}
@@ -140,11 +141,11 @@ pub(crate) fn McpServerPage() -> impl IntoView {
 fn about(project: &str, stored: &StoredMcpServer) -> AnyView {
     let definition = &stored.definition;
     let is_stdio = definition.transport() == McpTransport::Stdio;
-    let place = if is_stdio { "Command" } else { "Address" };
+    let place = if is_stdio { t("Command") } else { t("Address") };
     let (what, values) = if is_stdio {
-        ("Environment", &definition.env)
+        (t("Environment"), &definition.env)
     } else {
-        ("Headers", &definition.headers)
+        (t("Headers"), &definition.headers)
     };
     let values: Vec<String> = values
         .iter()
@@ -153,35 +154,43 @@ fn about(project: &str, stored: &StoredMcpServer) -> AnyView {
     let credentials = credentials(definition);
     let account = match &definition.account {
         Some(provider) => own_account(project, provider.clone()),
-        None if credentials.is_empty() => "none: calls carry no credential".into_any(),
-        None => format!("{}; the same for every caller", credentials.join(", ")).into_any(),
+        None if credentials.is_empty() => t("none: calls carry no credential").into_any(),
+        None => tf!(
+            "{credentials}; the same for every caller",
+            credentials = credentials.join(", ")
+        )
+        .into_any(),
     };
     let network = is_stdio.then(|| {
-        let text = if definition.network { "asked for" } else { "none" };
-        fact("Network", text)
+        let text = if definition.network {
+            t("asked for")
+        } else {
+            t("none")
+        };
+        fact(t("Network"), text)
     });
     let changed = match definition.on_change {
-        McpChangePolicy::Serve => "are called as approved",
-        McpChangePolicy::Refuse => "are refused until approved",
+        McpChangePolicy::Serve => t("are called as approved"),
+        McpChangePolicy::Refuse => t("are refused until approved"),
     };
     let connections = match definition.instance {
-        McpInstance::Shared => "shared by all callers",
-        McpInstance::Session => "one for each session",
+        McpInstance::Shared => t("shared by all callers"),
+        McpInstance::Session => t("one for each session"),
     };
     facts(vec![
-        fact("Transport", transport_name(definition.transport())),
+        fact(t("Transport"), transport_name(definition.transport())),
         fact(place, view! { <code class="break">{target(definition)}</code> }),
-        fact(what, view! { <Tags names=values none="none" /> }),
-        fact("Account", account),
+        fact(what, view! { <Tags names=values none=t("none") /> }),
+        fact(t("Account"), account),
         network.into_any(),
-        fact("Connections", connections),
-        fact("Bounds", bounds(definition)),
-        fact("Changed tools", changed),
+        fact(t("Connections"), connections),
+        fact(t("Bounds"), bounds(definition)),
+        fact(t("Changed tools"), changed),
         fact(
-            "Changed",
+            t("Changed"),
             view! {
                 <TimeAgo at=stored.updated_at />
-                {format!(" by {}, revision {}", stored.updated_by, stored.revision)}
+                {tf!(" by {who}, revision {revision}", who = stored.updated_by, revision = stored.revision)}
             },
         ),
     ])
@@ -190,25 +199,25 @@ fn about(project: &str, stored: &StoredMcpServer) -> AnyView {
 /// Its bounds, where they are not the defaults.
 fn bounds(definition: &McpServerDefinition) -> String {
     let parts = [
-        definition.timeout_ms.map(|ms| format!("time-out {ms} ms")),
+        definition.timeout_ms.map(|ms| tf!("time-out {ms} ms", ms)),
         definition
             .max_concurrent
-            .map(|calls| format!("{calls} calls at once")),
+            .map(|calls| tf!("{calls} calls at once", calls)),
         definition
             .max_instances
-            .map(|instances| format!("{instances} instances")),
+            .map(|instances| tf!("{instances} instances", instances)),
         definition.idle_stop_s.map(|s| match s {
-            0 => "never ended".to_owned(),
-            s => format!("ended after {s} s without a call"),
+            0 => t("never ended").to_owned(),
+            s => tf!("ended after {s} s without a call", s),
         }),
         definition.refresh_s.map(|s| match s {
-            0 => "tools compared when it says that they changed".to_owned(),
-            s => format!("tools compared every {s} s"),
+            0 => t("tools compared when it says that they changed").to_owned(),
+            s => tf!("tools compared every {s} s", s),
         }),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     if parts.is_empty() {
-        "the defaults".to_owned()
+        t("the defaults").to_owned()
     } else {
         parts.join(", ")
     }
@@ -235,7 +244,7 @@ fn Actions(
         let path = in_project(&project.get_untracked(), &["mcp-servers", &name, "approve"]);
         let ask = Ask::post(path, Body::None).if_match(loaded.etag());
         approving.send(ask, move |_| {
-            toasts.done(format!("{name} is approved, and is connected to."));
+            toasts.done(tf!("{name} is approved, and is connected to.", name));
             loaded.reload();
         });
     };
@@ -246,13 +255,13 @@ fn Actions(
         <div class="page-actions">
             <When test=move || may_manage.get() && awaits.get()>
                 <button type="button" class="button button-primary" disabled=move || approving.busy.get() on:click=approve>
-                    "Approve"
+                    {t("Approve")}
                 </button>
             </When>
             {part(move || testing.button(name.get(), "button", move || patience.get_untracked()))}
             <When test=move || may_manage.get()>
                 <button type="button" class="button" on:click=move |_| removing.set(true)>
-                    "Delete"
+                    {t("Delete")}
                 </button>
             </When>
         </div>

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use crate::action::Action;
 use crate::api::{Ask, in_project, with_query};
 use crate::components::{Confirm, Toasts};
+use crate::language::{t, tf};
 use crate::loaded::Loaded;
 use crate::reactive::{part, text};
 use crate::words::counted;
@@ -40,19 +41,22 @@ pub(super) fn Removal(
         let path = in_project(&project.get_untracked(), &["mcp-servers", &name]);
         action.send(Ask::delete(path).if_match("*"), move |_| {
             open.set(false);
-            toasts.done(format!("{name} was deleted. Its tools stay."));
+            toasts.done(tf!("{name} was deleted. Its tools stay.", name));
             on_done.run(());
         });
     };
     let outlook = move || {
         let count = tools.json().and_then(|page| page["total"].as_u64());
         let words = match count {
-            None => "Its tools stay in the project, and calls of them are refused.".to_owned(),
-            Some(0) => "The project has no tools of it.".to_owned(),
-            Some(count) => format!(
-                "{} of this project stay{}, and calls of them are refused. They work again once a server of this name is there.",
-                counted(count, "tool"),
-                if count == 1 { "s" } else { "" }
+            None => t("Its tools stay in the project, and calls of them are refused.").to_owned(),
+            Some(0) => t("The project has no tools of it.").to_owned(),
+            Some(1) => tf!(
+                "{tools} of this project stays, and calls of them are refused. They work again once a server of this name is there.",
+                tools = counted(1, "tool")
+            ),
+            Some(count) => tf!(
+                "{tools} of this project stay, and calls of them are refused. They work again once a server of this name is there.",
+                tools = counted(count, "tool")
             ),
         };
         view! { <p>{words}</p> }.into_any()
@@ -60,14 +64,14 @@ pub(super) fn Removal(
     view! {
         <Confirm
             open
-            title=text(move || format!("Delete {}?", name.get()))
-            verb="Delete the server"
+            title=text(move || tf!("Delete {name}?", name = name.get()))
+            verb=t("Delete the server")
             action
             on_confirm=remove
         >
-            <p>"Its connection ends, or its process."</p>
+            <p>{t("Its connection ends, or its process.")}</p>
             {part(outlook)}
-            <p class="muted">"Its import stays too. To be rid of the tools, delete them on the page Tools."</p>
+            <p class="muted">{t("Its import stays too. To be rid of the tools, delete them on the page Tools.")}</p>
         </Confirm>
     }
 }

@@ -6,6 +6,7 @@ use toolgate_api::mcp_servers::{McpServerDefinition, McpServerTest};
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
 use crate::components::Toasts;
+use crate::language::{t, tf};
 use crate::words::counted;
 
 /// Milliseconds that connecting may take where the definition does not say.
@@ -52,9 +53,11 @@ impl Testing {
     fn tell(self, name: &str, test: &McpServerTest) {
         if test.ok {
             let tools = counted(test.tools.len(), "tool");
-            self.toasts.done(format!(
-                "{name} lists {tools}. That took {} ms.",
-                test.duration_ms
+            self.toasts.done(tf!(
+                "{name} lists {tools}. That took {duration} ms.",
+                name,
+                tools,
+                duration = test.duration_ms
             ));
             return;
         }
@@ -67,9 +70,10 @@ impl Testing {
                 status.unwrap_or_default()
             )
         });
-        self.toasts.refused(format!(
-            "{name} cannot be used: {}",
-            why.unwrap_or_else(|| "it gave no reason".to_owned())
+        self.toasts.refused(tf!(
+            "{name} cannot be used: {why}",
+            name,
+            why = why.unwrap_or_else(|| t("it gave no reason").to_owned())
         ));
     }
 
@@ -84,11 +88,11 @@ impl Testing {
             <button
                 type="button"
                 class=class
-                aria-label=format!("Test {name}")
+                aria-label=tf!("Test {name}", name)
                 disabled=move || self.action.busy.get()
                 on:click=move |_| self.run(name.clone(), patience_ms())
             >
-                "Test"
+                {t("Test")}
             </button>
         }
         .into_any()

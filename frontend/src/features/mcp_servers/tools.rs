@@ -10,6 +10,7 @@ use toolgate_api::tools::Tool;
 use crate::api::{in_project, with_query};
 use crate::components::{Badge, Cells, EmptyState, List, Symbol, Tags, TimeAgo, Toasts, Tone};
 use crate::features::imports::Next;
+use crate::language::{t, tf};
 use crate::paged::{Item, Paged, Status};
 use crate::reactive::{When, condition, effect, part};
 use crate::routes::{Page, PageKind};
@@ -81,12 +82,12 @@ pub(super) fn Tools(
         view! {
             <EmptyState
                 symbol=Symbol::Tool
-                title="No tools of it yet"
-                text="Importing makes tools of what the server lists. They are disabled until an editor enables them."
+                title=t("No tools of it yet")
+                text=t("Importing makes tools of what the server lists. They are disabled until an editor enables them.")
             >
                 <When test=move || may_edit.get()>
                     <a class="button button-primary" href=import>
-                        "Import its tools"
+                        {t("Import its tools")}
                     </a>
                 </When>
             </EmptyState>
@@ -107,11 +108,14 @@ pub(super) fn Tools(
         may_edit.get() && (has_some || was.is_some_and(|was| *was))
     });
     let title = move || match disabled.with(Vec::len) {
-        0 => "Every tool is enabled".to_owned(),
-        count => format!("Enable {}, and try them", counted(count, "disabled tool")),
+        0 => t("Every tool is enabled").to_owned(),
+        count => tf!(
+            "Enable {tools}, and try them",
+            tools = counted(count, "disabled tool")
+        ),
     };
     view! {
-        <List list what="tools" columns=&["Tool", "At the server", "Status", "Groups"] cells empty />
+        <List list what=t("tools") columns=[t("Tool"), t("At the server"), t("Status"), t("Groups")] cells empty />
         <When test=move || is_needed.get()>
             <details class="settings-more">
                 <summary>{title}</summary>
@@ -131,9 +135,9 @@ fn row(project: &str, tool: Tool, imported: Imported) -> AnyView {
     );
     let (status, original) = (tool.name.clone(), tool.name.clone());
     let enabled = if tool.enabled {
-        view! { <Badge tone=Tone::Good text="enabled" /> }
+        view! { <Badge tone=Tone::Good text=t("enabled") /> }
     } else {
-        view! { <Badge text="disabled" /> }
+        view! { <Badge text=t("disabled") /> }
     };
     let waits = move || {
         let inbox = inbox.clone();
@@ -143,10 +147,10 @@ fn row(project: &str, tool: Tool, imported: Imported) -> AnyView {
             };
             let waiting = operation
                 .waiting_since
-                .map(|at| view! { <a href=inbox>"change waiting, noticed " <TimeAgo at /></a> });
+                .map(|at| view! { <a href=inbox>{t("change waiting, noticed ")} <TimeAgo at /></a> });
             let gone = operation
                 .gone_since
-                .map(|at| view! { <span class="muted">"not listed by the server any more, noticed " <TimeAgo at /></span> });
+                .map(|at| view! { <span class="muted">{t("not listed by the server any more, noticed ")} <TimeAgo at /></span> });
             view! {
                 {waiting}
                 {gone}
@@ -165,14 +169,14 @@ fn row(project: &str, tool: Tool, imported: Imported) -> AnyView {
             <a class="tool-name" data-row="" href=href>{tool.name}</a>
             <span class="muted tool-description">{tool.description}</span>
         </th>
-        <td role="cell" data-label="At the server">
+        <td role="cell" data-label=t("At the server")>
             <code class="break">{original}</code>
         </td>
-        <td role="cell" data-label="Status">
+        <td role="cell" data-label=t("Status")>
             <span class="row">{enabled} {part(waits)}</span>
         </td>
-        <td role="cell" data-label="Groups">
-            <Tags names=tool.group none="none" />
+        <td role="cell" data-label=t("Groups")>
+            <Tags names=tool.group none=t("none") />
         </td>
     }
     .into_any()

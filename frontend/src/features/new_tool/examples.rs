@@ -1,9 +1,11 @@
 //! Definitions of each kind to start from.
 
+use crate::language::marked;
+
 /// Name and definition.
 pub(super) const EXAMPLES: [(&str, &str); 5] = [
     (
-        "HTTP request",
+        marked("HTTP request"),
         r#"name: get-user
 type: openapi
 description: Gets a user by id.
@@ -19,7 +21,7 @@ options:
 "#,
     ),
     (
-        "Web page reader",
+        marked("Web page reader"),
         r#"name: read-page
 type: openapi
 description: Reads a web page as Markdown.
@@ -36,7 +38,7 @@ options:
 "#,
     ),
     (
-        "Fixed answer",
+        marked("Fixed answer"),
         r#"name: greet
 type: static
 description: Answers with a greeting.
@@ -52,7 +54,7 @@ options:
 "#,
     ),
     (
-        "Tool of an MCP server",
+        marked("Tool of an MCP server"),
         r#"name: search-issues
 type: mcp-tool
 description: Searches issues by the MCP server tracker.
@@ -67,7 +69,7 @@ mcp_tool_id: search_issues
 "#,
     ),
     (
-        "Worker on the message bus",
+        marked("Worker on the message bus"),
         r#"tool_name: summarize
 description: Summarizes a text.
 group: [default]

@@ -6,15 +6,17 @@ use toolgate_api::drafts::{ReceivedAnswer, SentRequest, ShownHeader};
 
 use crate::api::with_query;
 use crate::components::{Badge, CodeBlock, Tone, json_block, word};
+use crate::language::t;
 use crate::remedies::{Refusal, remedies};
 use crate::routes::{Page, PageKind};
 use crate::session::Session;
 
 /// The end of a call. `on_lifted` is called when what refused it was lifted in place.
 pub(super) fn outcome(project: &str, tool: &str, call: &CallResponse, on_lifted: Callback<()>) -> AnyView {
-    let tone = match call.status {
-        CallStatus::Succeeded => Tone::Good,
-        _ => Tone::Bad,
+    let (tone, status) = match call.status {
+        CallStatus::Succeeded => (Tone::Good, t("succeeded")),
+        CallStatus::Failed => (Tone::Bad, t("failed")),
+        CallStatus::Running => (Tone::Bad, t("running")),
     };
     let error = call.error.as_ref().map(|error| {
         let refusal = Refusal {
@@ -39,14 +41,14 @@ pub(super) fn outcome(project: &str, tool: &str, call: &CallResponse, on_lifted:
     let records = Page::of_project(project.to_owned(), PageKind::Records).path();
     let href = with_query(records, &[("record", &id)]);
     let session = Session::get();
-    let record = untrack(|| session.may_follow(&href)).then(|| view! { <a href=href>"Record"</a> });
+    let record = untrack(|| session.may_follow(&href)).then(|| view! { <a href=href>{t("Record")}</a> });
     let result = call
         .result
         .as_ref()
-        .map(|result| json_block("Result", &result.to_value()));
+        .map(|result| json_block(t("Result"), &result.to_value()));
     view! {
         <div class="row" role="status">
-            <Badge tone text=word(&call.status) />
+            <Badge tone text=status />
             <span class="muted">{format!("{} ms", call.duration_ms)}</span>
             {record}
         </div>
@@ -64,7 +66,7 @@ pub(super) fn request(sent: &SentRequest) -> AnyView {
         headers,
         body,
     } = sent;
-    message("Request", format!("{method} {url}"), headers, body.as_deref())
+    message(t("Request"), format!("{method} {url}"), headers, body.as_deref())
 }
 
 /// The answer as it was received.
@@ -74,7 +76,7 @@ pub(super) fn answer(received: &ReceivedAnswer) -> AnyView {
         headers,
         body,
     } = received;
-    message("Answer", status.to_string(), headers, body.as_deref())
+    message(t("Answer"), status.to_string(), headers, body.as_deref())
 }
 
 fn message(caption: &'static str, first: String, headers: &[ShownHeader], body: Option<&str>) -> AnyView {

@@ -11,6 +11,7 @@ use crate::api::{Ask, Body, in_project, object, parse, with_query};
 use crate::components::{Editor, EditorHandle, Faults, ProblemPanel, SectionHead, Toasts};
 use crate::expectations;
 use crate::features::tools::{InStep, Parameters, TypeFields};
+use crate::language::{t, tf};
 use crate::reactive::{When, condition, part};
 use crate::routes::{Page, PageKind};
 use crate::session::{Permission, Session};
@@ -47,7 +48,7 @@ pub(crate) fn NewToolPage() -> impl IntoView {
         let definition = both.form.value.get_untracked();
         saving.send(Ask::post(path, body), move |_| {
             let tool = Saved::of(&definition);
-            toasts.done(format!("{} is saved.", tool.name));
+            toasts.done(tf!("{name} is saved.", name = tool.name));
             if calls {
                 first.run(tool.clone());
             }
@@ -69,9 +70,9 @@ pub(crate) fn NewToolPage() -> impl IntoView {
             .into_any()
     });
     view! {
-        <SectionHead section=PageKind::NewTool text="Paste a request, test it, save it, and call it as an agent does.">
+        <SectionHead section=PageKind::NewTool text=t("Paste a request, test it, save it, and call it as an agent does.")>
             <a class="button" href=move || Page::of_project(project.get(), PageKind::Upload).path()>
-                "Upload definitions instead"
+                {t("Upload definitions instead")}
             </a>
         </SectionHead>
         <div class="stack">
@@ -81,10 +82,10 @@ pub(crate) fn NewToolPage() -> impl IntoView {
             <div class="stack" hidden=move || !is_begun.get() || saved.with(Option::is_some)>
                 <div class="columns">
                     <fieldset class="panel dense" disabled=move || both.is_form_behind()>
-                        <legend class="visually-hidden">"Definition as a form"</legend>
+                        <legend class="visually-hidden">{t("Definition as a form")}</legend>
                         <div class="stack">
                             <When test=move || both.is_form_behind() && !both.busy.get()>
-                                <p class="note">"The form follows as soon as the YAML is valid."</p>
+                                <p class="note">{t("The form follows as soon as the YAML is valid.")}</p>
                             </When>
                             {both.form.view()}
                             <Parameters form=both.form />
@@ -92,7 +93,7 @@ pub(crate) fn NewToolPage() -> impl IntoView {
                         </div>
                     </fieldset>
                     <div class="stack beside">
-                        <Editor name="Definition as YAML" value=both.text handle rows=22 schema=definition_schema />
+                        <Editor name=t("Definition as YAML") value=both.text handle rows=22 schema=definition_schema />
                         {trouble}
                         {faults}
                     </div>
@@ -106,24 +107,24 @@ pub(crate) fn NewToolPage() -> impl IntoView {
                             disabled=cannot
                             on:click=move |_| save(false)
                         >
-                            "Save"
+                            {t("Save")}
                         </button>
                         <When test=move || may_make_keys.get()>
                             <button type="button" class="button" disabled=cannot on:click=move |_| save(true)>
-                                "Save and call it as a new key"
+                                {t("Save and call it as a new key")}
                             </button>
                         </When>
                         <span class="muted" role="status">
                             {move || match (both.busy.get(), both.canonical_now().is_some()) {
-                                (true, _) => "Checking…",
+                                (true, _) => t("Checking…"),
                                 (false, true) => "",
-                                (false, false) => "Not valid.",
+                                (false, false) => t("Not valid."),
                             }}
                         </span>
                     </div>
                     {saving.refusal(handle)}
                     {expectations::escape(
-                        "Save it all the same, although policy tests would fail",
+                        t("Save it all the same, although policy tests would fail"),
                         ignored,
                         move || saving.error.with(expectations::refused),
                     )}

@@ -7,6 +7,7 @@ use super::examples::EXAMPLES;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project, object, with_query};
 use crate::components::{Badge, EditorHandle, Faults, Field, Tone};
+use crate::language::t;
 use crate::reactive::part;
 use crate::routes::{Page, PageKind};
 
@@ -56,7 +57,7 @@ pub(super) fn PasteBox(
                         on_yaml.run((yaml.to_owned(), String::new()));
                     }
                 >
-                    {name}
+                    {t(name)}
                 </button>
             }
         })
@@ -65,8 +66,8 @@ pub(super) fn PasteBox(
         <section class="panel stack">
             <Field
                 id="pasted"
-                label="Paste a URL, a curl command or the address of an API description"
-                help="The form fills itself. Credentials become secrets of the project at once. Nothing is sent yet."
+                label=t("Paste a URL, a curl command or the address of an API description")
+                help=t("The form fills itself. Credentials become secrets of the project at once. Nothing is sent yet.")
             >
                 <textarea
                     id="pasted"
@@ -95,11 +96,11 @@ pub(super) fn PasteBox(
                     disabled=move || action.busy.get() || text.with(|text| text.trim().is_empty())
                     on:click=move |_| read()
                 >
-                    {move || if action.busy.get() { "Reading…" } else { "Fill in the form" }}
+                    {move || if action.busy.get() { t("Reading…") } else { t("Fill in the form") }}
                 </button>
             </div>
             <details>
-                <summary>"Start from an example instead"</summary>
+                <summary>{t("Start from an example instead")}</summary>
                 <div class="row">{examples}</div>
             </details>
             {action.outcome()}
@@ -115,9 +116,9 @@ fn said(project: &str, found: &DraftedDefinition) -> AnyView {
         let href = with_query(import, &[("from", "address"), ("url", url)]);
         return view! {
             <div class="note row row-spread" role="status">
-                <p>"This is the address of an API description: all its operations can be imported."</p>
+                <p>{t("This is the address of an API description: all its operations can be imported.")}</p>
                 <a class="button button-primary" href=href>
-                    "Import the API"
+                    {t("Import the API")}
                 </a>
             </div>
         }
@@ -129,22 +130,22 @@ fn said(project: &str, found: &DraftedDefinition) -> AnyView {
         .iter()
         .map(|credential| {
             let (tone, text) = if credential.stored {
-                (Tone::Good, "stored")
+                (Tone::Good, t("stored"))
             } else {
-                (Tone::Note, "not stored")
+                (Tone::Note, t("not stored"))
             };
             let reason = credential.reason.clone().map(|reason| {
                 let href = with_query(secrets.clone(), &[("set", &credential.secret)]);
                 view! {
                     <span class="muted">{reason}</span>
-                    <a href=href>"Set the secret"</a>
+                    <a href=href>{t("Set the secret")}</a>
                 }
             });
             view! {
                 <li class="row">
                     <Badge tone text />
                     <span>
-                        "Secret " <code>{credential.secret.clone()}</code> ", sent as " {credential.place.clone()}
+                        {t("Secret ")} <code>{credential.secret.clone()}</code> {t(", sent as ")} {credential.place.clone()}
                     </span>
                     {reason}
                 </li>
@@ -156,7 +157,7 @@ fn said(project: &str, found: &DraftedDefinition) -> AnyView {
     let notes: Vec<_> = notes.cloned().collect();
     view! {
         <div class="stack-small" role="status">
-            <p>"The form below is filled in. Check it, then test it."</p>
+            <p>{t("The form below is filled in. Check it, then test it.")}</p>
             {(!credentials.is_empty()).then(|| view! { <ul class="stack-small">{credentials}</ul> })}
             {(!notes.is_empty()).then(|| view! { <Faults faults=notes handle=EditorHandle::new() /> })}
         </div>

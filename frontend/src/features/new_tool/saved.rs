@@ -10,6 +10,7 @@ use super::outcome::outcome;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project, object};
 use crate::components::CodeBlock;
+use crate::language::t;
 use crate::reactive::part;
 use crate::routes::Page;
 use crate::session::{Permission, Session};
@@ -132,8 +133,8 @@ pub(super) fn saved_view(first: FirstCall, saved: &Saved) -> AnyView {
             .get()
             .map(|key| {
                 view! {
-                    <p>"Copy the key now. It is shown this once; an agent calls the tool with it."</p>
-                    <CodeBlock caption="Key" text=key />
+                    <p>{t("Copy the key now. It is shown this once; an agent calls the tool with it.")}</p>
+                    <CodeBlock caption=t("Key") text=key />
                 }
             })
             .into_any()
@@ -151,16 +152,16 @@ pub(super) fn saved_view(first: FirstCall, saved: &Saved) -> AnyView {
     });
     let label = move || {
         if first.is_busy() {
-            "Calling…"
+            t("Calling…")
         } else if first.key.with(Option::is_some) {
-            "Call it as this key again"
+            t("Call it as this key again")
         } else {
-            "Call it as a new key"
+            t("Call it as a new key")
         }
     };
     view! {
-        <section class="panel stack" aria-label="The saved tool">
-            <h2>"The tool " <a class="mono" href=href.clone()>{saved.name.clone()}</a> " is saved"</h2>
+        <section class="panel stack" aria-label=t("The saved tool")>
+            <h2>{t("The tool ")} <a class="mono" href=href.clone()>{saved.name.clone()}</a> {t(" is saved")}</h2>
             <div class="row">
                 {may_make
                     .then(|| {
@@ -176,7 +177,7 @@ pub(super) fn saved_view(first: FirstCall, saved: &Saved) -> AnyView {
                         }
                     })}
                 <a class="button" href=href>
-                    "Open the tool"
+                    {t("Open the tool")}
                 </a>
             </div>
             {first.making.outcome()}

@@ -10,6 +10,7 @@ use crate::action::Action;
 use crate::api::{Ask, Body, in_project, object, parse};
 use crate::components::{SchemaForm, sample};
 use crate::features::tools::InStep;
+use crate::language::{t, tf};
 use crate::reactive::{effect, part, text_memo};
 use crate::remedies::allow_origin;
 use crate::session::Session;
@@ -105,9 +106,9 @@ pub(super) fn Trial(
         ),
     };
     let said = move || match (testing.busy.get() || allowing.busy.get(), missing.get()) {
-        (true, _) => "Testing…".to_owned(),
-        (false, Some(origin)) => format!("Allow {origin} and test"),
-        (false, None) => "Test".to_owned(),
+        (true, _) => t("Testing…").to_owned(),
+        (false, Some(origin)) => tf!("Allow {origin} and test", origin),
+        (false, None) => t("Test").to_owned(),
     };
     let name = move || {
         both.form
@@ -134,7 +135,7 @@ pub(super) fn Trial(
     });
     view! {
         <section class="panel stack">
-            <h2>"Test"</h2>
+            <h2>{t("Test")}</h2>
             {form}
             <div class="row">
                 <button
@@ -145,7 +146,7 @@ pub(super) fn Trial(
                 >
                     {said}
                 </button>
-                <span class="muted">"A real request, with the groups of the draft. It is recorded; nothing is saved."</span>
+                <span class="muted">{t("A real request, with the groups of the draft. It is recorded; nothing is saved.")}</span>
             </div>
             {allowing.outcome()}
             {testing.outcome()}

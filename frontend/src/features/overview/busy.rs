@@ -7,6 +7,7 @@ use toolgate_api::usage::{UsageLine, UsageSeries};
 
 use crate::components::TimeRange;
 use crate::features::usage::{By, counted_by, principals, records_path, title_of};
+use crate::language::{t, tf};
 use crate::reactive::part;
 use crate::words::counted;
 
@@ -19,7 +20,7 @@ pub(super) fn busy(project: Memo<String>, range: TimeRange, may_audit: bool) -> 
             view! {
                 <section class="panel">
                     <h2>{title}</h2>
-                    {series.placeholder("the names")}
+                    {series.placeholder(t("the names"))}
                     {part(move || {
                         let shown = series.read::<UsageSeries>();
                         shown.map(|series| names.with(|names| bars(&project.get_untracked(), by, &series, may_audit, names))).into_any()
@@ -35,8 +36,8 @@ pub(super) fn busy(project: Memo<String>, range: TimeRange, may_audit: bool) -> 
     };
     view! {
         <div class=columns>
-            {most("Tools", By::Tool, true)} {most("Groups", By::Group, true)}
-            {most("Callers", By::Principal, may_audit)}
+            {most(t("Tools"), By::Tool, true)} {most(t("Groups"), By::Group, true)}
+            {most(t("Callers"), By::Principal, may_audit)}
         </div>
     }
     .into_any()
@@ -70,13 +71,18 @@ fn bars(
                 let width = format!("{:.1}%", share(count, most));
                 view! { <span class=class style:width=width></span> }
             };
-            let slow = line.durations.map(|took| format!(", 95 % within {} ms", took.p95_ms));
+            let slow = line.durations.map(|took| tf!(", 95 % within {ms} ms", ms = took.p95_ms));
             view! {
                 <li class="usage-row">
                     <span class="row row-spread">
                         {name}
                         <span class="muted">
-                            {format!("{}, {} failed, {} refused", counted(counts.calls, "call"), counts.failures, counts.denials)}
+                            {tf!(
+                                "{calls}, {failed} failed, {refused} refused",
+                                calls = counted(counts.calls, "call"),
+                                failed = counts.failures,
+                                refused = counts.denials,
+                            )}
                             {slow}
                         </span>
                     </span>
@@ -89,7 +95,7 @@ fn bars(
         })
         .collect();
     if rows.is_empty() {
-        return view! { <p class="muted">"None in this range."</p> }.into_any();
+        return view! { <p class="muted">{t("None in this range.")}</p> }.into_any();
     }
     view! { <ul class="rows">{rows}</ul> }.into_any()
 }

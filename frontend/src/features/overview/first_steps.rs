@@ -6,6 +6,7 @@ use crate::action::Action;
 use crate::api::{Ask, Body, in_project, parse};
 use crate::browser::origin;
 use crate::components::{CodeBlock, EmptyState, Symbol};
+use crate::language::{marked, t};
 use crate::reactive::{When, condition};
 use crate::routes::{Page, PageKind};
 use crate::session::{Permission, Session};
@@ -19,9 +20,9 @@ const FIRST: &str = "gateway-status";
 
 /// The way step by step; each step is offered to those who may take it.
 const STEPS: [(PageKind, &str); 3] = [
-    (PageKind::NewTool, "Add a tool"),
-    (PageKind::Keys, "Make a key with its group"),
-    (PageKind::Connect, "Connect an agent"),
+    (PageKind::NewTool, marked("Add a tool")),
+    (PageKind::Keys, marked("Make a key with its group")),
+    (PageKind::Connect, marked("Connect an agent")),
 ];
 
 /// The example in one click, or the way step by step.
@@ -53,7 +54,7 @@ pub(super) fn FirstSteps(project: Memo<String>) -> impl IntoView {
                 let href = Page::of_project(project.get(), section).path();
                 view! {
                     <li>
-                        <a href=href>{text}</a>
+                        <a href=href>{t(text)}</a>
                     </li>
                 }
                 .into_any()
@@ -64,12 +65,12 @@ pub(super) fn FirstSteps(project: Memo<String>) -> impl IntoView {
         view! {
         <EmptyState
             symbol=Symbol::Play
-            title="Nothing has been called yet"
-            text="Every call and every refusal appears here."
+            title=t("Nothing has been called yet")
+            text=t("Every call and every refusal appears here.")
         >
             <When test=move || may_edit.get()>
                 <button type="button" class="button button-primary" disabled=move || action.busy.get() on:click=load>
-                    "Load the example and try it"
+                    {t("Load the example and try it")}
                 </button>
             </When>
             <ol class="first-steps">{steps}</ol>
@@ -94,20 +95,20 @@ fn permit(project: &str) -> AnyView {
     view! {
         <section class="panel stack">
             <div>
-                <h2>"One setting before the first call"</h2>
+                <h2>{t("One setting before the first call")}</h2>
                 <p>
-                    "The example is stored. Its tool " <code>{FIRST}</code>
-                    " asks this very server for its health, and Toolgate connects only to places that its operator has allowed, so that no \
-                     definition can reach into your network. Start the server again with this line in its environment:"
+                    {t("The example is stored. Its tool ")} <code>{FIRST}</code>
+                    {t(" asks this very server for its health, and Toolgate connects only to places that its operator has allowed, so that no \
+                     definition can reach into your network. Start the server again with this line in its environment:")}
                 </p>
             </div>
-            <CodeBlock caption="Environment of the server" text=format!("{EGRESS_ALLOW}={}", origin()) />
+            <CodeBlock caption=t("Environment of the server") text=format!("{EGRESS_ALLOW}={}", origin()) />
             <p class="muted">
-                "If the setting has a value already, add this address to it after a comma. Without it the call is decided and recorded all the same, and fails with " <code>"egress_denied"</code> "."
+                {t("If the setting has a value already, add this address to it after a comma. Without it the call is decided and recorded all the same, and fails with ")} <code>"egress_denied"</code> "."
             </p>
             <p>
                 <a class="button button-primary" href=first(project)>
-                    "Go to the tool"
+                    {t("Go to the tool")}
                 </a>
             </p>
         </section>

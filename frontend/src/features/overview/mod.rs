@@ -11,6 +11,7 @@ use toolgate_api::usage::{UsageCounts, UsageSeries};
 use crate::api::in_project;
 use crate::components::{SectionHead, TimeAgo, TimeRange, TimeRangePicker};
 use crate::features::usage::{By, counted_by, records_path, total_charts};
+use crate::language::t;
 use crate::paged::{Item, Paged};
 use crate::reactive::{When, condition, part};
 use crate::routes::{Page, PageKind};
@@ -52,10 +53,10 @@ pub(crate) fn OverviewPage() -> impl IntoView {
         }
         view! {
             <section class="panel">
-                <h2>"To look at"</h2>
+                <h2>{t("To look at")}</h2>
                 <ul class="rows">{rows}</ul>
                 <p>
-                    <a href=move || Page::of_project(project.get(), PageKind::Alerts).path()>"All alerts"</a>
+                    <a href=move || Page::of_project(project.get(), PageKind::Alerts).path()>{t("All alerts")}</a>
                 </p>
             </section>
         }
@@ -65,17 +66,17 @@ pub(crate) fn OverviewPage() -> impl IntoView {
         {part(move || {
             if !may_read.get() {
                 return view! {
-                    <SectionHead section=PageKind::Overview text="Your place in this project." />
+                    <SectionHead section=PageKind::Overview text=t("Your place in this project.") />
                     <Place project />
                 }
                     .into_any();
             }
             view! {
-                <SectionHead section=PageKind::Overview text="Calls, refusals and failures, and open problems.">
+                <SectionHead section=PageKind::Overview text=t("Calls, refusals and failures, and open problems.")>
                     <TimeRangePicker range />
                 </SectionHead>
                 <div class="stack">
-                    {usage.placeholder("the figures")}
+                    {usage.placeholder(t("the figures"))}
                     {part(move || {
                         let may_audit = may_audit.get();
                         usage.read::<UsageSeries>().map(|series| figures(project, series, range, may_audit)).into_any()
@@ -99,7 +100,7 @@ fn figures(project: Memo<String>, series: UsageSeries, range: TimeRange, may_aud
     if totals.calls + totals.denials == 0 {
         return view! {
             {range.is_standard().then(|| view! { <FirstSteps project /> })}
-            {(!range.is_standard()).then(|| view! { <p class="note">"Nothing was asked for in this range."</p> })}
+            {(!range.is_standard()).then(|| view! { <p class="note">{t("Nothing was asked for in this range.")}</p> })}
         }
         .into_any();
     }
@@ -115,12 +116,12 @@ fn figures(project: Memo<String>, series: UsageSeries, range: TimeRange, may_aud
         let href = records_path(project.get_untracked(), (By::Total, ""), filter, times);
         view! { <a class="figure card" href=href>{words}</a> }.into_any()
     };
-    let calls = if totals.calls == 1 { "call" } else { "calls" };
+    let calls = if totals.calls == 1 { t("call") } else { t("calls") };
     let took = durations.map(|took| {
         view! {
             <div class="figure">
                 <span class="figure-value">{format!("{} ms", took.p95_ms)}</span>
-                <span class="muted">"took 95 % of calls at most"</span>
+                <span class="muted">{t("took 95 % of calls at most")}</span>
             </div>
         }
     });
@@ -128,8 +129,8 @@ fn figures(project: Memo<String>, series: UsageSeries, range: TimeRange, may_aud
         <div class="stack">
             <div class="figures">
                 {figure(totals.calls.to_string(), calls, ("action", "call"))}
-                {figure(totals.denials.to_string(), "refused", ("outcome", "denied"))}
-                {figure(totals.failures.to_string(), "failed", ("outcome", "failed"))}
+                {figure(totals.denials.to_string(), t("refused"), ("outcome", "denied"))}
+                {figure(totals.failures.to_string(), t("failed"), ("outcome", "failed"))}
                 {took}
             </div>
             {total_charts(project, series, range, may_audit)}

@@ -4,7 +4,9 @@ use leptos::prelude::*;
 use serde_json::Value;
 
 use crate::api::{in_project, with_query};
-use crate::components::{Tags, fact, facts, word};
+use crate::components::{Tags, fact, facts};
+use crate::contract_words::contract_word;
+use crate::language::{marked, t};
 use crate::loaded::Loaded;
 use crate::reactive::part;
 use crate::routes::{Page, PageKind};
@@ -13,13 +15,13 @@ use crate::words::counted;
 
 /// Where one may go from here, and what for.
 const WAYS: [(PageKind, &str); 4] = [
-    (PageKind::Tools, "Look at the tools, and try one"),
+    (PageKind::Tools, marked("Look at the tools, and try one")),
     (
         PageKind::Simulator,
-        "See what you can call in a state, and why not the rest",
+        marked("See what you can call in a state, and why not the rest"),
     ),
-    (PageKind::Sessions, "Follow your workflow runs"),
-    (PageKind::Connect, "Call a tool from a program"),
+    (PageKind::Sessions, marked("Follow your workflow runs")),
+    (PageKind::Connect, marked("Call a tool from a program")),
 ];
 
 /// Role, groups and tools of the caller.
@@ -32,7 +34,10 @@ pub(super) fn Place(project: Memo<String>) -> impl IntoView {
     });
     let report = move |found: &Value| {
         let held = session.membership(&project.get());
-        let role = held.as_ref().map(|held| word(&held.role)).unwrap_or_default();
+        let role = held
+            .as_ref()
+            .map(|held| contract_word(&held.role))
+            .unwrap_or_default();
         let groups = held.map(|held| held.groups).unwrap_or_default();
         let count = found["total"].as_u64().unwrap_or_default();
         let ways = WAYS
@@ -42,7 +47,7 @@ pub(super) fn Place(project: Memo<String>) -> impl IntoView {
                 let href = Page::of_project(project.get(), section).path();
                 view! {
                     <li>
-                        <a href=href>{text}</a>
+                        <a href=href>{t(text)}</a>
                     </li>
                 }
                 .into_any()
@@ -51,17 +56,17 @@ pub(super) fn Place(project: Memo<String>) -> impl IntoView {
         view! {
             <div class="columns">
                 <section class="panel">
-                    <h2>"What you hold here"</h2>
+                    <h2>{t("What you hold here")}</h2>
                     {facts(
                         vec![
-                            fact("Role", role),
-                            fact("Groups", view! { <Tags names=groups none="none: ask an owner of the project for one" /> }),
-                            fact("Tools in them", counted(count, "tool")),
+                            fact(t("Role"), role),
+                            fact(t("Groups"), view! { <Tags names=groups none=t("none: ask an owner of the project for one") /> }),
+                            fact(t("Tools in them"), counted(count, "tool")),
                         ],
                     )}
                 </section>
                 <section class="panel">
-                    <h2>"What you can do"</h2>
+                    <h2>{t("What you can do")}</h2>
                     <ul class="rows">{ways}</ul>
                 </section>
             </div>
@@ -69,7 +74,7 @@ pub(super) fn Place(project: Memo<String>) -> impl IntoView {
         .into_any()
     };
     view! {
-        {tools.placeholder("what you hold here")}
+        {tools.placeholder(t("what you hold here"))}
         {part(move || tools.json().map(|found| report(&found)).into_any())}
     }
 }

@@ -5,6 +5,7 @@ use toolgate_api::permissions::PermissionCandidates;
 
 use crate::api::{in_project, with_query};
 use crate::components::{Dialog, Field, TextInput};
+use crate::language::t;
 use crate::loaded::Loaded;
 use crate::reactive::part;
 
@@ -53,7 +54,7 @@ pub(super) fn AddMember(
                                 on_chosen.run(principal.clone());
                             }
                         >
-                            {if candidate.granted { "Change" } else { "Choose" }}
+                            {if candidate.granted { t("Change") } else { t("Choose") }}
                         </button>
                     </li>
                 }
@@ -61,13 +62,13 @@ pub(super) fn AddMember(
             .collect::<Vec<_>>()
     };
     view! {
-        <Dialog open title="Add a member">
+        <Dialog open title=t("Add a member")>
             <div class="dialog-body">
-                <Field id="member-q" label="User" help="Part of the user name, two letters at least.">
+                <Field id="member-q" label=t("User") help=t("Part of the user name, two letters at least.")>
                     <TextInput id="member-q" value=q max="64" />
                 </Field>
                 {part(move || {
-                    if q.with(|q| q.trim().chars().count() >= 2) { found.placeholder("the users") } else { ().into_any() }
+                    if q.with(|q| q.trim().chars().count() >= 2) { found.placeholder(t("the users")) } else { ().into_any() }
                 })}
                 <ul class="stack">{rows}</ul>
             </div>

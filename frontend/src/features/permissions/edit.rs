@@ -13,6 +13,7 @@ use crate::components::{
 };
 use crate::expectations;
 use crate::features::simulator::parse_time;
+use crate::language::{marked, t, tf};
 use crate::loaded::Loaded;
 use crate::reactive::{When, effect, part, text};
 use crate::routes::{Page, PageKind};
@@ -20,15 +21,15 @@ use crate::session::{Permission as ProjectPermission, Session};
 use crate::url::UrlParam;
 
 const ROLES: [(Role, &str, &str); 5] = [
-    (Role::Agent, "agent", "Agent: sees and calls tools"),
-    (Role::Viewer, "viewer", "Viewer: reads definitions"),
-    (Role::Editor, "editor", "Editor: changes tools"),
+    (Role::Agent, "agent", marked("Agent: sees and calls tools")),
+    (Role::Viewer, "viewer", marked("Viewer: reads definitions")),
+    (Role::Editor, "editor", marked("Editor: changes tools")),
     (
         Role::Auditor,
         "auditor",
-        "Auditor: reads the record, arguments included",
+        marked("Auditor: reads the record, arguments included"),
     ),
-    (Role::Owner, "owner", "Owner: manages everything"),
+    (Role::Owner, "owner", marked("Owner: manages everything")),
 ];
 
 /// The drawer with the grant of the principal that the address names.
@@ -99,8 +100,9 @@ pub(super) fn GrantEditor(
         let (groups, expires_at) = match (read, end) {
             (Ok(groups), Ok(end)) => (groups, end),
             (Err(text), _) | (_, Err(text)) => {
-                fault.set(Some(format!(
-                    "\"{text}\" is no time. Write one like 2026-12-31T18:00:00Z."
+                fault.set(Some(tf!(
+                    "\"{text}\" is no time. Write one like 2026-12-31T18:00:00Z.",
+                    text
                 )));
                 return;
             }
@@ -124,7 +126,7 @@ pub(super) fn GrantEditor(
             ask.if_new()
         };
         action.send(ask, move |_| {
-            toasts.done("The grant is in force.");
+            toasts.done(t("The grant is in force."));
             open.set(false);
             on_changed.run(());
         });
@@ -132,7 +134,7 @@ pub(super) fn GrantEditor(
     let remove = move |()| {
         let path = with_query(untrack(path), &[expectations::ignoring(ignored)]);
         removing.send(Ask::delete(path).if_match(loaded.etag()), move |_| {
-            toasts.done("The grant was removed.");
+            toasts.done(t("The grant was removed."));
             asking.set(false);
             open.set(false);
             on_changed.run(());
@@ -140,7 +142,7 @@ pub(super) fn GrantEditor(
     };
     let options = Signal::stored(
         ROLES
-            .map(|(_, key, text)| (key.to_owned(), text.to_owned()))
+            .map(|(_, key, text)| (key.to_owned(), t(text).to_owned()))
             .to_vec(),
     );
     let name = move || {
@@ -152,9 +154,9 @@ pub(super) fn GrantEditor(
         <Dialog open title=Signal::derive(name) placement=Placement::Drawer>
             <form on:submit=save>
                 <div class="dialog-body">
-                    {loaded.placeholder_or("the grant", "There is no grant in this project yet.")}
+                    {loaded.placeholder_or(t("the grant"), t("There is no grant in this project yet."))}
                     <fieldset class="stack" disabled=move || !may_change()>
-                    <Field id="grant-role" label="Role" help="What it may manage." guide="permissions#roles">
+                    <Field id="grant-role" label=t("Role") help=t("What it may manage.") guide="permissions#roles">
                         <Select
                             id="grant-role"
                             value=role
@@ -164,20 +166,20 @@ pub(super) fn GrantEditor(
                     </Field>
                     <Field
                         id="grant-groups"
-                        label="Groups"
-                        help="What it may ask for when calling, one in a line; an end may follow: write until 2026-12-31T18:00:00Z"
+                        label=t("Groups")
+                        help=t("What it may ask for when calling, one in a line; an end may follow: write until 2026-12-31T18:00:00Z")
                         guide="permissions#grants"
                     >
                         <TextArea id="grant-groups" value=groups rows=8 mono=true />
                     </Field>
-                    <Field id="grant-expires" label="Everything ends" help="A time in RFC 3339, or empty.">
+                    <Field id="grant-expires" label=t("Everything ends") help=t("A time in RFC 3339, or empty.")>
                         <TextInput id="grant-expires" value=expires mono=true placeholder="2026-12-31T18:00:00Z" max="40" />
                     </Field>
                     </fieldset>
                     {part(move || fault.get().map(|text| view! { <p class="field-error" role="alert">{text}</p> }).into_any())}
                     {action.refusal(handle)}
                     {expectations::escape(
-                        "Save it all the same, although policy tests would fail",
+                        t("Save it all the same, although policy tests would fail"),
                         ignored,
                         move || action.error.with(expectations::refused),
                     )}
@@ -185,7 +187,7 @@ pub(super) fn GrantEditor(
                         <a href=move || {
                             Page::of_project(project.get(), PageKind::Simulator).path() + "?principal="
                                 + &crate::browser::encode(&chosen.get())
-                        }>"What they would see, and why"</a>
+                        }>{t("What they would see, and why")}</a>
                     </p>
                 </div>
                 <When test=may_change>
@@ -200,7 +202,7 @@ pub(super) fn GrantEditor(
                                     asking.set(true);
                                 }
                             >
-                                "Remove the grant"
+                                {t("Remove the grant")}
                             </button>
                         </When>
                         <button
@@ -208,21 +210,21 @@ pub(super) fn GrantEditor(
                             class="button button-primary"
                             disabled=move || action.busy.get() || !loaded.is_known()
                         >
-                            "Save"
+                            {t("Save")}
                         </button>
                     </footer>
                 </When>
             </form>
             <Confirm
                 open=asking
-                title=text(move || format!("Remove the grant of {}?", name()))
-                verb="Remove"
+                title=text(move || tf!("Remove the grant of {name}?", name = name()))
+                verb=t("Remove")
                 action=removing
                 on_confirm=remove
             >
-                <p>"From now on it can neither manage nor call anything in this project, running sessions included."</p>
+                <p>{t("From now on it can neither manage nor call anything in this project, running sessions included.")}</p>
                 {expectations::escape(
-                    "Remove it all the same, although policy tests would fail",
+                    t("Remove it all the same, although policy tests would fail"),
                     ignored,
                     move || removing.error.with(expectations::refused),
                 )}

@@ -6,9 +6,11 @@ use toolgate_api::tool_uses::ToolUses;
 
 use crate::api::in_project;
 use crate::browser::stamp;
-use crate::components::{EmptyState, NamesOf, Select, Symbol, Tags, csv_button, table, word};
+use crate::components::{EmptyState, NamesOf, Select, Symbol, Tags, csv_button, table};
+use crate::contract_words::contract_word;
 use crate::features::simulator::{Question, Simulation};
 use crate::features::tools::Exact;
+use crate::language::{t, tf};
 use crate::loaded::Loaded;
 use crate::reactive::{effect, part};
 use crate::url::UrlParam;
@@ -28,7 +30,7 @@ pub(super) fn ByTool(
     });
     view! {
         <div class="filters">
-            <Exact id="effective-tool" label="Tool" param=tool names=NamesOf::Tools />
+            <Exact id="effective-tool" label=t("Tool") param=tool names=NamesOf::Tools />
             {part(move || if uses.is_there() { csv_button("who-can-call.csv", move || file(uses)) } else { ().into_any() })}
         </div>
         {part(move || {
@@ -36,13 +38,13 @@ pub(super) fn ByTool(
                 return view! {
                     <EmptyState
                         symbol=Symbol::Tool
-                        title="Which tool?"
-                        text="Type its name to see everybody who holds one of its groups, through which one, and until when."
+                        title=t("Which tool?")
+                        text=t("Type its name to see everybody who holds one of its groups, through which one, and until when.")
                     />
                 }
                     .into_any();
             }
-            uses.placeholder("who can call it")
+            uses.placeholder(t("who can call it"))
         })}
         {part(move || uses.read::<ToolUses>().map(|uses| callers(uses, open)).into_any())}
     }
@@ -50,17 +52,17 @@ pub(super) fn ByTool(
 
 fn callers(uses: ToolUses, open: Callback<String>) -> AnyView {
     let Some(principals) = uses.principals else {
-        return view! { <p class="note">"Only roles that may read the record see who holds its groups."</p> }
+        return view! { <p class="note">{t("Only roles that may read the record see who holds its groups.")}</p> }
             .into_any();
     };
     if principals.is_empty() {
-        return view! { <p class="note">"No grant includes one of its groups."</p> }.into_any();
+        return view! { <p class="note">{t("No grant includes one of its groups.")}</p> }.into_any();
     }
     let rows: Vec<_> = principals
         .into_iter()
         .map(|holder| {
-            let until = holder.expires_at.map(|at| format!("until {}", stamp(at)));
-            let role = holder.role.map(|role| word(&role));
+            let until = holder.expires_at.map(|at| tf!("until {time}", time = stamp(at)));
+            let role = holder.role.map(|role| contract_word(&role));
             let principal = holder.principal;
             view! {
                 <tr role="row">
@@ -69,25 +71,25 @@ fn callers(uses: ToolUses, open: Callback<String>) -> AnyView {
                             {holder.name}
                         </button>
                     </th>
-                    <td role="cell" data-label="Role">{role}</td>
-                    <td role="cell" data-label="Through">
+                    <td role="cell" data-label=t("Role")>{role}</td>
+                    <td role="cell" data-label=t("Through")>
                         <Tags names=holder.via />
                     </td>
-                    <td role="cell" data-label="Ends">{until.unwrap_or_else(|| "never".to_owned())}</td>
+                    <td role="cell" data-label=t("Ends")>{until.unwrap_or_else(|| t("never").to_owned())}</td>
                 </tr>
             }
         })
         .collect();
     view! {
-        {table("Who can call it", &["Who", "Role", "Through", "Ends"], rows)}
-        <p class="muted">"As far as conditions of groups and the state of the workflow let them."</p>
+        {table(t("Who can call it"), &[t("Who"), t("Role"), t("Through"), t("Ends")], rows)}
+        <p class="muted">{t("As far as conditions of groups and the state of the workflow let them.")}</p>
     }
     .into_any()
 }
 
 fn file(uses: Loaded) -> Vec<Vec<String>> {
     let mut rows = vec![
-        ["Principal", "Name", "Role", "Through", "Ends"]
+        [t("Principal"), t("Name"), t("Role"), t("Through"), t("Ends")]
             .map(str::to_owned)
             .to_vec(),
     ];
@@ -96,7 +98,7 @@ fn file(uses: Loaded) -> Vec<Vec<String>> {
         vec![
             holder.principal,
             holder.name,
-            holder.role.map(|role| word(&role)).unwrap_or_default(),
+            holder.role.map(|role| contract_word(&role)).unwrap_or_default(),
             holder.via.join(" "),
             holder.expires_at.map(stamp).unwrap_or_default(),
         ]
@@ -126,10 +128,10 @@ pub(super) fn ByPerson(
         }
     });
     let options = Signal::derive(move || {
-        let mut all = vec![(String::new(), "Choose a person or key".to_owned())];
+        let mut all = vec![(String::new(), t("Choose a person or key").to_owned())];
         if let Some(matrix) = people.read::<PermissionMatrix>() {
             all.extend(matrix.items.into_iter().map(|row| {
-                let kind = word(&row.kind).replace('_', " ");
+                let kind = contract_word(&row.kind).replace('_', " ");
                 (row.principal, format!("{} ({kind})", row.name))
             }));
         }
@@ -139,12 +141,12 @@ pub(super) fn ByPerson(
         <div class="filters">
             <Select
                 id="effective-who"
-                name="Who"
+                name=t("Who")
                 value=who.signal()
                 options
                 on_change=move |chosen: String| who.push(&chosen)
             />
-            <Exact id="effective-state" label="In the state" param=state names=NamesOf::States />
+            <Exact id="effective-state" label=t("In the state") param=state names=NamesOf::States />
         </div>
         {people.problem()}
         {part(move || {
@@ -152,8 +154,8 @@ pub(super) fn ByPerson(
                 view! {
                     <EmptyState
                         symbol=Symbol::Person
-                        title="Whose tools?"
-                        text="Choose a person or key to see every tool that they can call with all their groups, and why the others are hidden."
+                        title=t("Whose tools?")
+                        text=t("Choose a person or key to see every tool that they can call with all their groups, and why the others are hidden.")
                     />
                 }
                     .into_any()

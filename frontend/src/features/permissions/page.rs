@@ -10,13 +10,23 @@ use super::effective::{ByPerson, ByTool};
 use super::unused::Unused;
 use crate::api::{in_project, with_query};
 use crate::browser::{iso, stamp};
-use crate::components::{Badge, NamesOf, SectionHead, Tabs, Tone, csv_button, word};
+use crate::components::{Badge, NamesOf, SectionHead, Tabs, Tone, csv_button};
+use crate::contract_words::contract_word;
 use crate::features::tools::Exact;
+use crate::language::{marked, t, tf};
 use crate::loaded::Loaded;
 use crate::reactive::{When, part, text_memo};
 use crate::routes::PageKind;
 use crate::session::{Permission, Session};
 use crate::url::{UrlParam, project_in_path};
+
+/// What the page shows, chosen by its address.
+const VIEWS: [(&str, &str); 4] = [
+    ("grants", marked("Grants")),
+    ("tool", marked("Who can call a tool")),
+    ("person", marked("What a holder can call")),
+    ("unused", marked("Not used")),
+];
 
 /// Principals against groups.
 #[component]
@@ -45,17 +55,17 @@ pub(crate) fn PermissionsPage() -> impl IntoView {
             .and_then(|matrix| matrix.next_cursor)
     };
     view! {
-        <SectionHead section=PageKind::Permissions text="Roles manage, groups call. A grant of a group covers its children; * covers everything.">
+        <SectionHead section=PageKind::Permissions text=t("Roles manage, groups call. A grant of a group covers its children; * covers everything.")>
             <When test=move || session.may(&project.get(), Permission::ManageAccess)>
                 <button type="button" class="button button-primary" on:click=move |_| adding.set(true)>
-                    "Add a member"
+                    {t("Add a member")}
                 </button>
             </When>
         </SectionHead>
         <Tabs
             param=view
-            name="Views of the permissions"
-            choices=&[("grants", "Grants"), ("tool", "Who can call a tool"), ("person", "What a holder can call"), ("unused", "Not used")]
+            name=t("Views of the permissions")
+            choices=&VIEWS
         />
         {part(move || match view.get().as_str() {
             "tool" => view! { <ByTool project open /> }.into_any(),
@@ -64,10 +74,10 @@ pub(crate) fn PermissionsPage() -> impl IntoView {
             _ => {
                 view! {
                     <div class="filters">
-                        <Exact id="permission-group" label="Group and its children" param=group names=NamesOf::Groups />
+                        <Exact id="permission-group" label=t("Group and its children") param=group names=NamesOf::Groups />
                         {csv_button("permissions.csv", move || file(loaded))}
                     </div>
-                    {loaded.placeholder("the permissions")}
+                    {loaded.placeholder(t("the permissions"))}
                     {part(move || loaded.read::<PermissionMatrix>().map(|matrix| table(matrix, open)).into_any())}
                 }
                     .into_any()
@@ -77,7 +87,7 @@ pub(crate) fn PermissionsPage() -> impl IntoView {
             <p class="more row">
                 <When test=move || !cursor.get().is_empty()>
                     <button type="button" class="button" on:click=move |_| cursor.push("")>
-                        "First page"
+                        {t("First page")}
                     </button>
                 </When>
                 <When test=move || next().is_some()>
@@ -86,7 +96,7 @@ pub(crate) fn PermissionsPage() -> impl IntoView {
                         class="button"
                         on:click=move |_| cursor.push(&untrack(next).unwrap_or_default())
                     >
-                        "Next page"
+                        {t("Next page")}
                     </button>
                 </When>
             </p>
@@ -109,17 +119,17 @@ fn table(matrix: PermissionMatrix, open: Callback<String>) -> AnyView {
         .collect();
     let more = matrix
         .more_groups
-        .then(|| view! { <p class="note">"There are more groups than are shown; choose one, and it is shown with its children."</p> });
+        .then(|| view! { <p class="note">{t("There are more groups than are shown; choose one, and it is shown with its children.")}</p> });
     view! {
         <div class="stack">
             {more}
-            <div class="matrix-wrap" tabindex="0" role="region" aria-label="Permissions">
+            <div class="matrix-wrap" tabindex="0" role="region" aria-label=t("Permissions")>
                 <table class="matrix">
-                    <caption class="visually-hidden">"Who holds which group"</caption>
+                    <caption class="visually-hidden">{t("Who holds which group")}</caption>
                     <thead>
                         <tr>
-                            <th scope="col">"Who"</th>
-                            <th scope="col">"Role"</th>
+                            <th scope="col">{t("Who")}</th>
+                            <th scope="col">{t("Role")}</th>
                             {heads}
                         </tr>
                     </thead>
@@ -127,9 +137,9 @@ fn table(matrix: PermissionMatrix, open: Callback<String>) -> AnyView {
                 </table>
             </div>
             <p class="muted row">
-                <Badge tone=Tone::Good text="✓ granted" />
-                <Badge tone=Tone::Accent text="↑ through a parent or *" />
-                <Badge tone=Tone::Bad text="× expired" />
+                <Badge tone=Tone::Good text=t("✓ granted") />
+                <Badge tone=Tone::Accent text=t("↑ through a parent or *") />
+                <Badge tone=Tone::Bad text=t("× expired") />
             </p>
         </div>
     }
@@ -139,10 +149,10 @@ fn table(matrix: PermissionMatrix, open: Callback<String>) -> AnyView {
 /// What a cell says: how it looks, its sign, and the words.
 fn cell_status(cell: &PermissionCell) -> (Tone, &'static str, String) {
     let (tone, sign, words) = match cell.how {
-        HowGranted::Expired => (Tone::Bad, "×", "expired"),
-        HowGranted::Direct => (Tone::Good, "✓", "granted"),
-        HowGranted::Claim => (Tone::Good, "✓", "brought by the issuer"),
-        HowGranted::Parent | HowGranted::Any => (Tone::Accent, "↑", "granted through another group"),
+        HowGranted::Expired => (Tone::Bad, "×", t("expired")),
+        HowGranted::Direct => (Tone::Good, "✓", t("granted")),
+        HowGranted::Claim => (Tone::Good, "✓", t("brought by the issuer")),
+        HowGranted::Parent | HowGranted::Any => (Tone::Accent, "↑", t("granted through another group")),
     };
     let via = cell
         .via
@@ -151,7 +161,7 @@ fn cell_status(cell: &PermissionCell) -> (Tone, &'static str, String) {
         .unwrap_or_default();
     let until = cell
         .expires_at
-        .map(|at| format!(" until {}", stamp(at)))
+        .map(|at| tf!(" until {time}", time = stamp(at)))
         .unwrap_or_default();
     (tone, sign, format!("{words}{via}{until}"))
 }
@@ -161,7 +171,7 @@ fn matrix_row(row: PermissionRow, groups: &[String], open: Callback<String>) -> 
         .iter()
         .map(|group| {
             let Some(cell) = row.cells.iter().find(|cell| cell.group == *group) else {
-                return view! { <td><span class="visually-hidden">"not granted"</span></td> }.into_any();
+                return view! { <td><span class="visually-hidden">{t("not granted")}</span></td> }.into_any();
             };
             let (tone, sign, words) = cell_status(cell);
             let end = cell.expires_at.map(day);
@@ -179,11 +189,13 @@ fn matrix_row(row: PermissionRow, groups: &[String], open: Callback<String>) -> 
         })
         .collect();
     let principal = row.principal.clone();
-    let role = row.role.map_or_else(|| "none".to_owned(), |role| word(&role));
+    let role = row
+        .role
+        .map_or_else(|| t("none").to_owned(), |role| contract_word(&role));
     let end = row.expires_at.map(|at| {
         view! {
             <span class="cell-end" title=stamp(at)>
-                "until "
+                {t("until ")}
                 {day(at)}
             </span>
         }
@@ -195,8 +207,8 @@ fn matrix_row(row: PermissionRow, groups: &[String], open: Callback<String>) -> 
                     {row.name}
                 </button>
                 " "
-                <span class="muted">{word(&row.source).replace('_', " ")}</span>
-                {row.disabled.then(|| view! { <Badge tone=Tone::Bad text="disabled" /> })}
+                <span class="muted">{contract_word(&row.source).replace('_', " ")}</span>
+                {row.disabled.then(|| view! { <Badge tone=Tone::Bad text=t("disabled") /> })}
             </th>
             <td>{role} {end}</td>
             {cells}
@@ -215,13 +227,13 @@ fn file(loaded: Loaded) -> Vec<Vec<String>> {
     let Some(matrix) = untrack(|| loaded.read::<PermissionMatrix>()) else {
         return Vec::new();
     };
-    let mut rows = vec![["Principal", "Name", "Role"].map(str::to_owned).to_vec()];
+    let mut rows = vec![[t("Principal"), t("Name"), t("Role")].map(str::to_owned).to_vec()];
     rows[0].extend(matrix.groups.iter().cloned());
     for row in matrix.items {
         let mut line = vec![
             row.principal,
             row.name,
-            row.role.map(|role| word(&role)).unwrap_or_default(),
+            row.role.map(|role| contract_word(&role)).unwrap_or_default(),
         ];
         line.extend(matrix.groups.iter().map(|group| {
             let cell = row.cells.iter().find(|cell| cell.group == *group);

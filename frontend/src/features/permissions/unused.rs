@@ -5,14 +5,21 @@ use toolgate_api::permissions::{GrantTerms, UnusedGrant, UnusedGrants};
 
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project, with_query};
-use crate::components::{Confirm, EmptyState, Symbol, TimeAgo, Toasts, csv_button, table, word};
+use crate::components::{Confirm, EmptyState, Symbol, TimeAgo, Toasts, csv_button, table};
+use crate::contract_words::contract_word;
 use crate::expectations;
+use crate::language::{marked, t, tf};
 use crate::loaded::Loaded;
 use crate::reactive::{part, text};
 use crate::session::{Permission, Session};
 use crate::undo;
 
-const COLUMNS: [&str; 4] = ["Who", "Groups that are not used", "Granted", "Change"];
+const COLUMNS: [&str; 4] = [
+    marked("Who"),
+    marked("Groups that are not used"),
+    marked("Granted"),
+    marked("Change"),
+];
 
 /// The list.
 #[component]
@@ -47,7 +54,11 @@ pub(super) fn Unused(
             asking.set(false);
             loaded.reload();
             let back = Ask::put(path, Body::json(&grant.grant)).if_match(answer.etag);
-            let done = format!("Removed {} from {}.", names(&grant), grant.name);
+            let done = tf!(
+                "Removed {groups} from {name}.",
+                groups = names(&grant),
+                name = grant.name
+            );
             undo::offer(toasts, session, done, back);
         });
     };
@@ -55,7 +66,11 @@ pub(super) fn Unused(
         chosen.with(|grant| {
             let grant = grant.as_ref();
             grant.map_or_else(String::new, |grant| {
-                format!("Remove {} from {}?", names(grant), grant.name)
+                tf!(
+                    "Remove {groups} from {name}?",
+                    groups = names(grant),
+                    name = grant.name
+                )
             })
         })
     });
@@ -63,20 +78,20 @@ pub(super) fn Unused(
         <div class="stack">
             <div class="filters">{csv_button("unused-grants.csv", move || file(loaded))}</div>
             <p class="muted">
-                "Groups that were granted more than 90 days ago and that their holder has not asked for since, neither in a call nor in a question what is available. "
-                <a href="/help/permissions#grants-that-are-not-used" rel="external" target="_blank" aria-label="Learn more about grants that are not used">
-                    "Learn more"
+                {t("Groups that were granted more than 90 days ago and that their holder has not asked for since, neither in a call nor in a question what is available. ")}
+                <a href="/help/permissions#grants-that-are-not-used" rel="external" target="_blank" aria-label=t("Learn more about grants that are not used")>
+                    {t("Learn more")}
                 </a>
             </p>
-            {loaded.placeholder("the grants")}
+            {loaded.placeholder(t("the grants"))}
             {part(move || {
                 loaded.read::<UnusedGrants>().map(|found| rows(found, may_change(), open, ask)).into_any()
             })}
         </div>
-        <Confirm open=asking title verb="Remove" action on_confirm=remove>
-            <p>"The role and the other groups stay. Calls that ask for these groups are refused from now on, in running sessions too."</p>
+        <Confirm open=asking title verb=t("Remove") action on_confirm=remove>
+            <p>{t("The role and the other groups stay. Calls that ask for these groups are refused from now on, in running sessions too.")}</p>
             {expectations::escape(
-                "Remove them all the same, although policy tests would fail",
+                t("Remove them all the same, although policy tests would fail"),
                 ignored,
                 move || action.error.with(expectations::refused),
             )}
@@ -94,8 +109,8 @@ fn rows(
         return view! {
             <EmptyState
                 symbol=Symbol::Key
-                title="Every grant is in use"
-                text="Each group that was granted more than 90 days ago was asked for since then."
+                title=t("Every grant is in use")
+                text=t("Each group that was granted more than 90 days ago was asked for since then.")
             />
         }
         .into_any();
@@ -106,8 +121,8 @@ fn rows(
         .map(|grant| row(grant, may_change, open, ask))
         .collect();
     view! {
-        {found.more.then(|| view! { <p class="note">"The first 1000 grants are shown."</p> })}
-        {table("Grants that are not used", &COLUMNS, rows)}
+        {found.more.then(|| view! { <p class="note">{t("The first 1000 grants are shown.")}</p> })}
+        {table(t("Grants that are not used"), &COLUMNS.map(t), rows)}
     }
     .into_any()
 }
@@ -118,8 +133,8 @@ fn row(grant: UnusedGrant, may_change: bool, open: Callback<String>, ask: Callba
         .iter()
         .map(|group| {
             let last = match group.last_used_at {
-                Some(at) => view! { "last used " <TimeAgo at=at /> }.into_any(),
-                None => "never used".into_any(),
+                Some(at) => view! { {t("last used ")} <TimeAgo at=at /> }.into_any(),
+                None => t("never used").into_any(),
             };
             view! {
                 <li>
@@ -130,12 +145,12 @@ fn row(grant: UnusedGrant, may_change: bool, open: Callback<String>, ask: Callba
         })
         .collect();
     let (principal, name, at) = (grant.principal.clone(), grant.name.clone(), grant.granted_at);
-    let label = format!("Remove {} from {name}", names(&grant));
-    let kind = word(&grant.kind).replace('_', " ");
+    let label = tf!("Remove {groups} from {name}", groups = names(&grant), name);
+    let kind = contract_word(&grant.kind).replace('_', " ");
     let button = may_change.then(|| {
         view! {
             <button type="button" class="button button-danger" aria-label=label on:click=move |_| ask.run(grant.clone())>
-                "Remove"
+                {t("Remove")}
             </button>
         }
     });
@@ -148,13 +163,13 @@ fn row(grant: UnusedGrant, may_change: bool, open: Callback<String>, ask: Callba
                 " "
                 <span class="muted">{kind}</span>
             </th>
-            <td role="cell" data-label=COLUMNS[1]>
+            <td role="cell" data-label=t(COLUMNS[1])>
                 <ul>{groups}</ul>
             </td>
-            <td role="cell" data-label=COLUMNS[2]>
+            <td role="cell" data-label=t(COLUMNS[2])>
                 <TimeAgo at=at />
             </td>
-            <td role="cell" data-label=COLUMNS[3]>{button}</td>
+            <td role="cell" data-label=t(COLUMNS[3])>{button}</td>
         </tr>
     }
     .into_any()
@@ -165,7 +180,13 @@ fn names(grant: &UnusedGrant) -> String {
     let names: Vec<&str> = grant.unused.iter().map(|group| group.group.as_str()).collect();
     match names.as_slice() {
         [one, two, three, rest @ ..] if rest.len() > 1 => {
-            format!("{one}, {two}, {three} and {} more", rest.len())
+            tf!(
+                "{one}, {two}, {three} and {count} more",
+                one,
+                two,
+                three,
+                count = rest.len()
+            )
         }
         all => all.join(", "),
     }
@@ -182,7 +203,7 @@ fn without(grant: &UnusedGrant) -> GrantTerms {
 /// The list for a file, a row for each group.
 fn file(loaded: Loaded) -> Vec<Vec<String>> {
     let mut rows = vec![
-        ["Principal", "Name", "Group", "Last used"]
+        [t("Principal"), t("Name"), t("Group"), t("Last used")]
             .map(str::to_owned)
             .to_vec(),
     ];

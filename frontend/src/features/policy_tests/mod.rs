@@ -10,6 +10,7 @@ use crate::api::{Ask, Body, in_project, parse};
 use crate::components::{
     Badge, Cells, Confirm, Editor, EditorHandle, EmptyState, List, SectionHead, Symbol, Toasts, Tone, word,
 };
+use crate::language::{t, tf};
 use crate::paged::{Item, Paged};
 use crate::reactive::{When, condition, effect};
 use crate::routes::PageKind;
@@ -52,7 +53,7 @@ pub(crate) fn PolicyTestsPage() -> impl IntoView {
     let upload = move |_| {
         let path = in_project(&project.get_untracked(), &["policy-tests"]);
         action.send(Ask::post(path, Body::Yaml(text.get_untracked())), move |_| {
-            toasts.done("The tests are stored, and guard every change from now on.");
+            toasts.done(t("The tests are stored, and guard every change from now on."));
             text.set(String::new());
             list.reload();
         });
@@ -70,7 +71,7 @@ pub(crate) fn PolicyTestsPage() -> impl IntoView {
         let path = in_project(&project.get_untracked(), &["policy-tests", &name]);
         removing.send(Ask::delete(path).if_match("*"), move |_| {
             asking.set(false);
-            toasts.done(format!("{name} was removed."));
+            toasts.done(tf!("{name} was removed.", name));
             list.reload();
         });
     };
@@ -100,12 +101,12 @@ pub(crate) fn PolicyTestsPage() -> impl IntoView {
         view! {
             <EmptyState
                 symbol=Symbol::Check
-                title="No policy tests yet"
-                text="Write down who must and who must not be able to call what. A change that would break it is refused, and shows which expectation it breaks."
+                title=t("No policy tests yet")
+                text=t("Write down who must and who must not be able to call what. A change that would break it is refused, and shows which expectation it breaks.")
             >
                 <When test=move || may_change.get()>
                     <button type="button" class="button button-primary" on:click=move |_| text.set(EXAMPLE.to_owned())>
-                        "Start from an example"
+                        {t("Start from an example")}
                     </button>
                 </When>
             </EmptyState>
@@ -114,31 +115,35 @@ pub(crate) fn PolicyTestsPage() -> impl IntoView {
     let verdict = move || {
         results.get().map(|run| {
             let (tone, text) = if run.failed == 0 {
-                (Tone::Good, format!("All {} hold", run.passed))
+                (Tone::Good, tf!("All {count} hold", count = run.passed))
             } else {
                 (
                     Tone::Bad,
-                    format!("{} of {} fail", run.failed, run.passed + run.failed),
+                    tf!(
+                        "{failed} of {all} fail",
+                        failed = run.failed,
+                        all = run.passed + run.failed
+                    ),
                 )
             };
             view! { <Badge tone text /> }
         })
     };
     view! {
-        <SectionHead section=PageKind::PolicyTests text="Expectations that guard every change of tools, groups and permissions.">
+        <SectionHead section=PageKind::PolicyTests text=t("Expectations that guard every change of tools, groups and permissions.")>
             <span role="status">{verdict}</span>
             <button type="button" class="button button-primary" disabled=move || running.busy.get() on:click=run>
-                "Run all"
+                {t("Run all")}
             </button>
         </SectionHead>
         {running.outcome()}
         <div class="stack">
-            <List list what="policy tests" columns=&["Test", "Who", "Asks", "Expected", "Result"] cells empty />
+            <List list what=t("policy tests") columns=[t("Test"), t("Who"), t("Asks"), t("Expected"), t("Result")] cells empty />
             <When test=move || may_change.get()>
                 <section class="panel stack">
-                    <h2>"Add or replace"</h2>
-                    <p class="muted">"A list in YAML; keep it in your repository and upload it from CI as well."</p>
-                    <Editor name="Policy tests as YAML" value=text handle rows=12 />
+                    <h2>{t("Add or replace")}</h2>
+                    <p class="muted">{t("A list in YAML; keep it in your repository and upload it from CI as well.")}</p>
+                    <Editor name=t("Policy tests as YAML") value=text handle rows=12 />
                     {action.refusal(handle)}
                     <div class="row">
                         <button
@@ -147,7 +152,7 @@ pub(crate) fn PolicyTestsPage() -> impl IntoView {
                             disabled=move || action.busy.get() || text.with(|text| text.trim().is_empty())
                             on:click=upload
                         >
-                            "Store"
+                            {t("Store")}
                         </button>
                     </div>
                 </section>
@@ -155,12 +160,12 @@ pub(crate) fn PolicyTestsPage() -> impl IntoView {
         </div>
         <Confirm
             open=asking
-            title=Signal::derive(move || format!("Remove {}?", asked.get()))
-            verb="Remove the test"
+            title=Signal::derive(move || tf!("Remove {name}?", name = asked.get()))
+            verb=t("Remove the test")
             action=removing
             on_confirm=remove
         >
-            <p>"Changes are no longer checked against it. It cannot be restored; upload it again instead."</p>
+            <p>{t("Changes are no longer checked against it. It cannot be restored; upload it again instead.")}</p>
         </Confirm>
     }
 }
@@ -176,16 +181,16 @@ fn row(
     let name = test.name.clone();
     let who = match (test.principal, test.granted) {
         (Some(principal), _) => principal,
-        (None, Some(groups)) => format!("a caller with {}", groups.join(", ")),
+        (None, Some(groups)) => tf!("a caller with {groups}", groups = groups.join(", ")),
         (None, None) => String::new(),
     };
     let asks = test
         .group
         .map_or_else(|| "default".to_owned(), |groups| groups.join(", "));
-    let state = test.state.map(|state| format!(" in {state}"));
+    let state = test.state.map(|state| tf!(" in {state}", state));
     let (tone, expected) = match test.expect.effect {
-        DecisionEffect::Allow => (Tone::Good, "allowed"),
-        DecisionEffect::Deny => (Tone::Bad, "refused"),
+        DecisionEffect::Allow => (Tone::Good, t("allowed")),
+        DecisionEffect::Deny => (Tone::Bad, t("refused")),
     };
     let code = test.expect.code.map(|code| word(&code));
     let found = {
@@ -196,13 +201,17 @@ fn row(
             Some(outcome(result))
         }
     };
-    let buttons = [("Edit", edit), ("Remove", remove)].map(|(verb, act)| {
+    let deeds = [
+        (t("Edit"), tf!("Edit {name}", name), edit),
+        (t("Remove"), tf!("Remove {name}", name), remove),
+    ];
+    let buttons = deeds.map(|(verb, label, act)| {
         let target = name.clone();
         view! {
             <button
                 type="button"
                 class="button button-small"
-                aria-label=format!("{verb} {target}")
+                aria-label=label
                 on:click=move |_| act.run(target.clone())
             >
                 {verb}
@@ -216,17 +225,17 @@ fn row(
             <span class="tool-name">{name}</span>
             <span class="muted">{test.note}</span>
         </th>
-        <td role="cell" data-label="Who">{who}</td>
-        <td role="cell" data-label="Asks">
+        <td role="cell" data-label=t("Who")>{who}</td>
+        <td role="cell" data-label=t("Asks")>
             <span class="mono">{test.tool}</span>
-            <span class="muted">" with " {asks} {state}</span>
+            <span class="muted">{t(" with ")} {asks} {state}</span>
         </td>
-        <td role="cell" data-label="Expected">
+        <td role="cell" data-label=t("Expected")>
             <Badge tone text=expected />
             " "
             {code.map(|code| view! { <code>{code}</code> })}
         </td>
-        <td role="cell" data-label="Result">
+        <td role="cell" data-label=t("Result")>
             <span class="row">
                 {found}
                 {may_change.then_some(buttons)}
@@ -238,10 +247,10 @@ fn row(
 
 fn outcome(result: PolicyTestResult) -> AnyView {
     if result.passed {
-        return view! { <Badge tone=Tone::Good text="holds" /> }.into_any();
+        return view! { <Badge tone=Tone::Good text=t("holds") /> }.into_any();
     }
     view! {
-        <Badge tone=Tone::Bad text="fails" />
+        <Badge tone=Tone::Bad text=t("fails") />
         <span class="muted">{result.found.summary}</span>
     }
     .into_any()

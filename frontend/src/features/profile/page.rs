@@ -6,6 +6,7 @@ use super::appearance::Appearance;
 use super::sign_ins::SignInsPanel;
 use crate::components::{Badge, SectionHead, Tone, fact, facts};
 use crate::features::projects::Projects;
+use crate::language::{t, tf};
 use crate::rare_parts::rare_dialog;
 use crate::reactive::{When, condition, part};
 use crate::routes::{Page, PageKind};
@@ -20,18 +21,18 @@ pub(crate) fn ProfilePage() -> impl IntoView {
     // Who signs in at a provider has both there.
     let has_password = condition(move || session.me().is_some_and(|me| me.sign_in_way.is_none()));
     view! {
-        <SectionHead section=PageKind::Profile text="Your account on this server, how the dashboard looks for you, and where you are signed in." />
+        <SectionHead section=PageKind::Profile text=t("Your account on this server, how the dashboard looks for you, and where you are signed in.") />
         <div class="stack">
             <section class="panel stack" aria-labelledby="profile-account">
-                <h2 id="profile-account">"Account"</h2>
+                <h2 id="profile-account">{t("Account")}</h2>
                 {part(move || account(session))}
                 <When test=has_password>
                     <div class="row">
                         <button type="button" class="button" on:click=move |_| password.set(true)>
-                            "Change your password"
+                            {t("Change your password")}
                         </button>
                         <button type="button" class="button" on:click=move |_| factor.set(true)>
-                            "Second factor"
+                            {t("Second factor")}
                         </button>
                     </div>
                 </When>
@@ -39,8 +40,8 @@ pub(crate) fn ProfilePage() -> impl IntoView {
             <Appearance />
             <SignInsPanel />
             <section class="panel stack" aria-labelledby="profile-accounts">
-                <h2 id="profile-accounts">"Accounts at other services"</h2>
-                <p class="muted">"Tools of a project can call services with your own account. You connect it in the project."</p>
+                <h2 id="profile-accounts">{t("Accounts at other services")}</h2>
+                <p class="muted">{t("Tools of a project can call services with your own account. You connect it in the project.")}</p>
                 {part(move || connected(session))}
             </section>
         </div>
@@ -54,23 +55,27 @@ fn account(session: Session) -> AnyView {
         return ().into_any();
     };
     let role = if me.system_admin {
-        "System administrator".to_owned()
+        t("System administrator").to_owned()
     } else {
-        format!("Member of {}", counted(me.projects.len(), "project"))
+        tf!(
+            "Member of {projects}",
+            projects = counted(me.projects.len(), "project")
+        )
     };
     let factor = if me.second_factor {
-        view! { <Badge tone=Tone::Good text="on" /> }
+        view! { <Badge tone=Tone::Good text=t("on") /> }
     } else {
-        view! { <Badge text="off" /> }
+        view! { <Badge text=t("off") /> }
     };
-    let way = me.sign_in_way.unwrap_or_else(|| "password".to_owned());
+    let has_password = me.sign_in_way.is_none();
+    let way = me.sign_in_way.unwrap_or_else(|| t("password").to_owned());
     let mut items = vec![
-        fact("User name", me.name),
-        fact("Role", role),
-        fact("Signs in by", way.clone()),
+        fact(t("User name"), me.name),
+        fact(t("Role"), role),
+        fact(t("Signs in by"), way),
     ];
-    if way == "password" {
-        items.push(fact("Second factor", factor));
+    if has_password {
+        items.push(fact(t("Second factor"), factor));
     }
     facts(items)
 }
@@ -91,7 +96,7 @@ fn connected(session: Session) -> AnyView {
         })
         .collect();
     if rows.is_empty() {
-        return view! { <p class="muted">"You belong to no project yet."</p> }.into_any();
+        return view! { <p class="muted">{t("You belong to no project yet.")}</p> }.into_any();
     }
     view! { <ul class="list">{rows}</ul> }.into_any()
 }

@@ -7,6 +7,7 @@ use crate::action::Action;
 use crate::api::{Ask, Body};
 use crate::browser::stamp;
 use crate::components::{Badge, Confirm, TimeAgo, Toasts, Tone};
+use crate::language::{t, tf};
 use crate::loaded::Loaded;
 use crate::reactive::{When, condition, part};
 use crate::words::counted;
@@ -23,7 +24,7 @@ pub(super) fn SignInsPanel() -> impl IntoView {
     let has_others = condition(move || loaded.read::<SignIns>().is_some_and(|list| list.items.len() > 1));
     let end = Callback::new(move |id: String| {
         one.send(Ask::post(format!("{PATH}/{id}/end"), Body::None), move |_| {
-            toasts.done("The sign-in has ended.");
+            toasts.done(t("The sign-in has ended."));
             loaded.reload();
         });
     });
@@ -33,7 +34,7 @@ pub(super) fn SignInsPanel() -> impl IntoView {
             move |answer| {
                 asking.set(false);
                 let ended = all.read::<EndedSignIns>(&answer).map_or(0, |answer| answer.ended);
-                toasts.done(format!("{} ended.", counted(ended, "sign-in")));
+                toasts.done(tf!("{count} ended.", count = counted(ended, "sign-in")));
                 loaded.reload();
             },
         );
@@ -41,25 +42,25 @@ pub(super) fn SignInsPanel() -> impl IntoView {
     view! {
         <section class="panel stack" aria-labelledby="profile-sign-ins">
             <div class="row row-spread">
-                <h2 id="profile-sign-ins">"Sign-ins"</h2>
+                <h2 id="profile-sign-ins">{t("Sign-ins")}</h2>
                 <When test=has_others>
                     <button type="button" class="button" on:click=move |_| asking.set(true)>
-                        "Sign out everywhere else"
+                        {t("Sign out everywhere else")}
                     </button>
                 </When>
             </div>
-            {loaded.placeholder("your sign-ins")}
+            {loaded.placeholder(t("your sign-ins"))}
             {one.outcome()}
             {part(move || loaded.read::<SignIns>().map(|list| table(list.items, end)).into_any())}
         </section>
         <Confirm
             open=asking
-            title="Sign out everywhere else?"
-            verb="Sign out"
+            title=t("Sign out everywhere else?")
+            verb=t("Sign out")
             action=all
             on_confirm=end_others
         >
-            <p>"Every other browser and program that is signed in as you has to sign in again. Keys and connected clients stay."</p>
+            <p>{t("Every other browser and program that is signed in as you has to sign in again. Keys and connected clients stay.")}</p>
         </Confirm>
     }
 }
@@ -69,10 +70,10 @@ fn table(items: Vec<SignIn>, end: Callback<String>) -> AnyView {
     view! {
         <div class="table-wrap">
             <table class="table" role="table">
-                <caption class="visually-hidden">"sign-ins"</caption>
+                <caption class="visually-hidden">{t("sign-ins")}</caption>
                 <thead role="rowgroup">
                     <tr role="row">
-                        {["Browser", "Address", "Signed in", "Until", "Actions"]
+                        {[t("Browser"), t("Address"), t("Signed in"), t("Until"), t("Actions")]
                             .into_iter()
                             .map(|title| view! { <th scope="col" role="columnheader">{title}</th> })
                             .collect::<Vec<_>>()}
@@ -86,15 +87,19 @@ fn table(items: Vec<SignIn>, end: Callback<String>) -> AnyView {
 }
 
 fn row(item: SignIn, end: Callback<String>) -> AnyView {
-    let browser = item.browser.unwrap_or_else(|| "unknown".to_owned());
+    let browser = item.browser.unwrap_or_else(|| t("unknown").to_owned());
     let way = item
         .way
-        .map(|way| view! { <span class="muted">{format!(" by {way}")}</span> });
+        .map(|way| view! { <span class="muted">{tf!(" by {way}", way)}</span> });
     let act = if item.current {
-        view! { <Badge tone=Tone::Good text="this one" /> }.into_any()
+        view! { <Badge tone=Tone::Good text=t("this one") /> }.into_any()
     } else {
         let id = item.id.to_string();
-        let label = format!("Sign out: {browser}, {}", stamp(item.created_at));
+        let label = tf!(
+            "Sign out: {browser}, {time}",
+            browser,
+            time = stamp(item.created_at)
+        );
         view! {
             <button
                 type="button"
@@ -102,7 +107,7 @@ fn row(item: SignIn, end: Callback<String>) -> AnyView {
                 aria-label=label
                 on:click=move |_| end.run(id.clone())
             >
-                "Sign out"
+                {t("Sign out")}
             </button>
         }
         .into_any()
@@ -112,16 +117,16 @@ fn row(item: SignIn, end: Callback<String>) -> AnyView {
             <th scope="row" role="rowheader">
                 <span>{browser}{way}</span>
             </th>
-            <td role="cell" data-label="Address">
-                <span class="mono">{item.address.unwrap_or_else(|| "unknown".to_owned())}</span>
+            <td role="cell" data-label=t("Address")>
+                <span class="mono">{item.address.unwrap_or_else(|| t("unknown").to_owned())}</span>
             </td>
-            <td role="cell" data-label="Signed in">
+            <td role="cell" data-label=t("Signed in")>
                 <TimeAgo at=item.created_at />
             </td>
-            <td role="cell" data-label="Until">
+            <td role="cell" data-label=t("Until")>
                 {stamp(item.expires_at)}
             </td>
-            <td role="cell" data-label="Actions">
+            <td role="cell" data-label=t("Actions")>
                 {act}
             </td>
         </tr>

@@ -7,6 +7,7 @@ use super::store::Projects;
 use crate::action::Action;
 use crate::api::{Ask, Body};
 use crate::components::{Field, FormDialog, TextInput};
+use crate::language::t;
 use crate::reactive::effect;
 use crate::routes::{Page, PageKind};
 use crate::url::Navigator;
@@ -50,14 +51,14 @@ pub(super) fn CreateProjectDialog(
     };
     let ready = Signal::derive(move || id.with(|id| !id.is_empty()));
     view! {
-        <FormDialog open title="New project" verb="Make the project" action ready on_submit=create>
-            <Field id="project-name" label="Name" help="For people.">
-                <TextInput id="project-name" value=name placeholder="Research assistant" max="200" />
+        <FormDialog open title=t("New project") verb=t("Make the project") action ready on_submit=create>
+            <Field id="project-name" label=t("Name") help=t("For people.")>
+                <TextInput id="project-name" value=name placeholder=t("Research assistant") max="200" />
             </Field>
             <Field
                 id="project-id"
-                label="Id"
-                help="In addresses, and never to be changed: small letters, digits and hyphens, beginning with a letter."
+                label=t("Id")
+                help=t("In addresses, and never to be changed: small letters, digits and hyphens, beginning with a letter.")
             >
                 <TextInput id="project-id" value=id mono=true max="63" />
             </Field>
@@ -67,7 +68,7 @@ pub(super) fn CreateProjectDialog(
                     prop:checked=move || imports.get()
                     on:change=move |event| imports.set(event_target_checked(&event))
                 />
-                "Continue with importing a file of another project"
+                {t("Continue with importing a file of another project")}
             </label>
         </FormDialog>
     }

@@ -7,6 +7,7 @@ use toolgate_api::projects::Project;
 use super::create::CreateProjectDialog;
 use super::store::Projects;
 use crate::components::{EmptyState, PageHeading, ProblemPanel, Skeleton, TimeAgo};
+use crate::language::t;
 use crate::paged::Status;
 use crate::reactive::{When, condition};
 use crate::routes::{Page, PageKind};
@@ -24,15 +25,15 @@ pub(crate) fn ProjectsPage() -> impl IntoView {
     let button = move || {
         view! {
             <button type="button" class="button button-primary" on:click=move |_| creating.set(true)>
-                "New project"
+                {t("New project")}
             </button>
         }
     };
     view! {
         <div class="page-head">
             <div>
-                <PageHeading text="Projects" />
-                <p class="muted">"Each project has its own tools, keys and record. Nothing crosses from one to another."</p>
+                <PageHeading text=t("Projects") />
+                <p class="muted">{t("Each project has its own tools, keys and record. Nothing crosses from one to another.")}</p>
             </div>
             <When test=move || may_create.get() && !is_empty.get()>
                 <div class="page-actions">{button()}</div>
@@ -42,12 +43,12 @@ pub(crate) fn ProjectsPage() -> impl IntoView {
             (Status::Failed(error), _) => {
                 view! { <ProblemPanel error on_retry=move |()| list.retry() /> }.into_any()
             }
-            (Status::Loading, true) => view! { <Skeleton what="projects" rows=3 /> }.into_any(),
+            (Status::Loading, true) => view! { <Skeleton what=t("projects") rows=3 /> }.into_any(),
             (Status::Ready, true) if may_create.get() => {
                 view! {
                     <EmptyState
-                        title="There is no project yet"
-                        text="A project holds tools, the keys of the agents that call them, and the record of every call."
+                        title=t("There is no project yet")
+                        text=t("A project holds tools, the keys of the agents that call them, and the record of every call.")
                     >
                         {button()}
                     </EmptyState>
@@ -57,8 +58,8 @@ pub(crate) fn ProjectsPage() -> impl IntoView {
             (Status::Ready, true) => {
                 view! {
                     <EmptyState
-                        title="You are in no project yet"
-                        text="Ask an administrator to make you a member of one."
+                        title=t("You are in no project yet")
+                        text=t("Ask an administrator to make you a member of one.")
                     />
                 }
                     .into_any()
@@ -74,7 +75,7 @@ pub(crate) fn ProjectsPage() -> impl IntoView {
         </ul>
         <When test=move || list.has_more()>
             <button type="button" class="button" on:click=move |_| list.more()>
-                "Show more projects"
+                {t("Show more projects")}
             </button>
         </When>
         <CreateProjectDialog open=creating />
@@ -90,7 +91,7 @@ fn ProjectCard(project: Project, role: Option<Role>) -> impl IntoView {
             <span class="mono muted">{project.id}</span>
             <span class="card-foot muted">
                 {role.map(|role| view! { <span class="tag">{role_name(role)}</span> })}
-                <span>"Created " <TimeAgo at=project.created_at /></span>
+                <span>{t("Created ")} <TimeAgo at=project.created_at /></span>
             </span>
         </a>
     }
@@ -98,10 +99,10 @@ fn ProjectCard(project: Project, role: Option<Role>) -> impl IntoView {
 
 fn role_name(role: Role) -> &'static str {
     match role {
-        Role::Owner => "Owner",
-        Role::Editor => "Editor",
-        Role::Auditor => "Auditor",
-        Role::Viewer => "Viewer",
-        Role::Agent => "Agent",
+        Role::Owner => t("Owner"),
+        Role::Editor => t("Editor"),
+        Role::Auditor => t("Auditor"),
+        Role::Viewer => t("Viewer"),
+        Role::Agent => t("Agent"),
     }
 }

@@ -6,6 +6,7 @@ use leptos_router::hooks::use_navigate;
 
 use super::store::Projects;
 use crate::components::{PageHeading, ProblemPanel, Skeleton};
+use crate::language::t;
 use crate::paged::Status;
 use crate::reactive::effect;
 use crate::routes::{Page, PageKind};
@@ -34,10 +35,10 @@ pub(crate) fn StartPage() -> impl IntoView {
     });
     move || match projects.status.get() {
         Status::Failed(error) => view! {
-            <PageHeading text="Projects" />
+            <PageHeading text=t("Projects") />
             <ProblemPanel error on_retry=move |()| projects.retry() />
         }
         .into_any(),
-        _ => view! { <Skeleton what="projects" /> }.into_any(),
+        _ => view! { <Skeleton what=t("projects") /> }.into_any(),
     }
 }

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use super::columns::{ALL, Column, STANDARD, named};
 use crate::browser::storage;
 use crate::components::Menu;
+use crate::language::t;
 use crate::url::UrlParam;
 
 const KEPT: &str = "toolgate.record-columns";
@@ -72,14 +73,14 @@ impl Columns {
                                 prop:checked=is_on
                                 on:change=move |event| self.switch(word, event_target_checked(&event))
                             />
-                            {heading}
+                            {t(heading)}
                         </label>
                     }
                 })
                 .collect::<Vec<_>>()
         };
         view! {
-            <Menu id="record-columns" name="Columns of the list" face=|| "Columns" class="menu-end">
+            <Menu id="record-columns" name=t("Columns of the list") face=|| t("Columns") class="menu-end">
                 <div class="menu-section">{boxes()}</div>
             </Menu>
         }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use toolgate_api::audit::{AuditOutcome, AuditRecord};
 
-use crate::components::{Badge, Cells, TimeAgo, Tone, word};
+use crate::components::{Badge, Cells, TimeAgo, Tone};
+use crate::contract_words::contract_word;
+use crate::language::{marked, t};
 use crate::paged::Item;
 
 /// A column: its word in the address and its heading.
@@ -13,16 +15,16 @@ pub(super) type Column = (&'static str, &'static str);
 
 /// Every column but the first, which says when.
 pub(super) const ALL: [Column; 10] = [
-    ("what", "What"),
-    ("who", "Who"),
-    ("state", "State"),
-    ("outcome", "Outcome"),
-    ("duration", "Took"),
-    ("groups", "Groups"),
-    ("entrance", "Entrance"),
-    ("address", "Address"),
-    ("client", "Client"),
-    ("session", "Session"),
+    ("what", marked("What")),
+    ("who", marked("Who")),
+    ("state", marked("State")),
+    ("outcome", marked("Outcome")),
+    ("duration", marked("Took")),
+    ("groups", marked("Groups")),
+    ("entrance", marked("Entrance")),
+    ("address", marked("Address")),
+    ("client", marked("Client")),
+    ("session", marked("Session")),
 ];
 
 /// Those that are shown when nothing else was chosen.
@@ -39,8 +41,8 @@ pub(super) fn named(words: &str) -> Vec<Column> {
 
 /// The headings of columns, with that of the first.
 pub(super) fn headings(columns: &[Column]) -> Vec<&'static str> {
-    let rest = columns.iter().map(|(_, heading)| *heading);
-    std::iter::once("When").chain(rest).collect()
+    let rest = columns.iter().map(|(_, heading)| t(heading));
+    std::iter::once(t("When")).chain(rest).collect()
 }
 
 /// Records read at once: they fill a large window, and a drawer over them opens soon.
@@ -81,7 +83,7 @@ pub(super) fn row(record: AuditRecord, columns: &[Column], open: Callback<String
         .iter()
         .map(|(word, heading)| {
             view! {
-                <td role="cell" data-label=*heading>
+                <td role="cell" data-label=t(heading)>
                     {cell(word, &record)}
                 </td>
             }
@@ -103,7 +105,7 @@ fn cell(column: &str, record: &AuditRecord) -> AnyView {
     let mono = |text: String| view! { <span class="mono">{text}</span> }.into_any();
     match column {
         "what" => view! {
-            <span class="muted">{word(&record.action)}</span>
+            <span class="muted">{contract_word(&record.action)}</span>
             " "
             <span class="mono">{subject(record)}</span>
         }
@@ -113,7 +115,10 @@ fn cell(column: &str, record: &AuditRecord) -> AnyView {
         "outcome" => outcome(record),
         "duration" => record.duration_ms.map(|ms| format!("{ms} ms")).into_any(),
         "groups" => mono(record.requested_groups.join(", ")),
-        "entrance" => record.entrance.map(|entrance| word(&entrance)).into_any(),
+        "entrance" => record
+            .entrance
+            .map(|entrance| contract_word(&entrance))
+            .into_any(),
         "address" => mono(record.address.clone().unwrap_or_default()),
         "client" => record.client_name.clone().into_any(),
         "session" => mono(record.session_id.map(|id| id.to_string()).unwrap_or_default()),
@@ -134,7 +139,7 @@ fn outcome(record: &AuditRecord) -> AnyView {
     let code = record.code.map(toolgate_api::ErrorCode::as_str);
     view! {
         <span class="row">
-            <Badge tone=tone(record.outcome) text=word(&record.outcome) />
+            <Badge tone=tone(record.outcome) text=contract_word(&record.outcome) />
             {code.map(|code| view! { <code>{code}</code> })}
             {record.duration_ms.filter(|ms| *ms > 0).map(|ms| view! { <span class="muted">{format!("{ms} ms")}</span> })}
         </span>

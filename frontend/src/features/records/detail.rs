@@ -14,7 +14,9 @@ use crate::action::Action;
 use crate::api::{Ask, Body, in_project, json_of, object, with_query};
 use crate::browser::iso;
 use crate::components::{Badge, CodeBlock, Dialog, Placement, Tags, TimeAgo, fact, facts, json_block, word};
+use crate::contract_words::contract_word;
 use crate::features::simulator::why;
+use crate::language::{t, tf};
 use crate::loaded::Loaded;
 use crate::reactive::{part, text_memo};
 use crate::remedies::{Refusal, remedies};
@@ -38,12 +40,12 @@ pub(super) fn RecordDetail(
     });
     let loaded = Loaded::new(move || address.get());
     view! {
-        <Dialog open title="Record" placement=Placement::Drawer>
+        <Dialog open title=t("Record") placement=Placement::Drawer>
             <div class="dialog-body">
-                {loaded.placeholder("the record")}
+                {loaded.placeholder(t("the record"))}
                 {part(move || match scope.read(loaded) {
                     Some(record) => content(&scope.project(), record),
-                    None if loaded.is_there() && loaded.error.with(Option::is_none) => view! { <p class="note">"There is no such record."</p> }.into_any(),
+                    None if loaded.is_there() && loaded.error.with(Option::is_none) => view! { <p class="note">{t("There is no such record.")}</p> }.into_any(),
                     None => ().into_any(),
                 })}
             </div>
@@ -56,47 +58,57 @@ fn content(project: &str, record: AuditRecord) -> AnyView {
     let actions = actions(project, &record);
     let mut lines = vec![
         fact(
-            "Outcome",
+            t("Outcome"),
             view! {
                 <span class="row">
-                    <Badge tone=tone(record.outcome) text=word(&record.outcome) />
+                    <Badge tone=tone(record.outcome) text=contract_word(&record.outcome) />
                     {record.code.map(|code| view! { <code>{code.as_str()}</code> })}
                 </span>
             },
         ),
         fact(
-            "When",
+            t("When"),
             view! { <TimeAgo at=record.at /> " (" {iso(record.at)} ")" },
         ),
-        fact("What", word(&record.action)),
+        fact(t("What"), contract_word(&record.action)),
     ];
     if let Some(tool) = record.tool.clone() {
         let href = Page::tool(project.to_owned(), tool.clone()).path();
-        let revision = record.revision.map(|revision| format!(" revision {revision}"));
+        let revision = record
+            .revision
+            .map(|revision| tf!(" revision {revision}", revision));
         lines.push(fact(
-            "Tool",
+            t("Tool"),
             view! { <a href=href class="mono">{tool}</a> {revision} },
         ));
     }
     lines.push(fact(
-        "Who",
-        format!("{} ({})", record.principal_name, word(&record.principal_kind)),
+        t("Who"),
+        format!(
+            "{} ({})",
+            record.principal_name,
+            contract_word(&record.principal_kind)
+        ),
     ));
     lines.extend(
         record
             .connection
             .clone()
-            .map(|connection| fact("By the client", by_client(project, connection))),
+            .map(|connection| fact(t("By the client"), by_client(project, connection))),
     );
     lines.extend(record.account.clone().map(|account| {
         let label = account.label.map(|label| format!(": {label}"));
         fact(
-            "With the account at",
+            t("With the account at"),
             view! { <span class="break">{account.provider} {label}</span> },
         )
     }));
-    lines.extend(record.address.clone().map(|address| fact("From", address)));
-    lines.extend(record.entrance.map(|entrance| fact("Entrance", word(&entrance))));
+    lines.extend(record.address.clone().map(|address| fact(t("From"), address)));
+    lines.extend(
+        record
+            .entrance
+            .map(|entrance| fact(t("Entrance"), contract_word(&entrance))),
+    );
     let client = record
         .client_name
         .as_ref()
@@ -104,7 +116,7 @@ fn content(project: &str, record: AuditRecord) -> AnyView {
             Some(version) => format!("{name} {version}"),
             None => name.clone(),
         });
-    lines.extend(client.map(|client| fact("Client", client)));
+    lines.extend(client.map(|client| fact(t("Client"), client)));
     // The server's own record has no groups and no states.
     if !project.is_empty() {
         lines.extend(groups_and_state(&record));
@@ -114,7 +126,7 @@ fn content(project: &str, record: AuditRecord) -> AnyView {
             + "?session="
             + &session.to_string();
         lines.push(fact(
-            "Session",
+            t("Session"),
             view! { <a href=href class="mono">{session.to_string()}</a> },
         ));
     }
@@ -122,46 +134,47 @@ fn content(project: &str, record: AuditRecord) -> AnyView {
         record.action,
         AuditAction::Call | AuditAction::Resolve | AuditAction::AgentRequest
     ) {
-        lines.push(fact("Decision", view! { <a href=reason>"Why?"</a> }));
+        lines.push(fact(t("Decision"), view! { <a href=reason>{t("Why?")}</a> }));
     }
-    lines.extend(lifted_by(project, &record).map(|remedy| fact("Remedy", remedy)));
-    lines.extend(record.duration_ms.map(|ms| fact("Took", format!("{ms} ms"))));
+    lines.extend(lifted_by(project, &record).map(|remedy| fact(t("Remedy"), remedy)));
+    lines.extend(record.duration_ms.map(|ms| fact(t("Took"), format!("{ms} ms"))));
     lines.extend(record.deferred_until.map(|until| {
         fact(
-            "Waits for its answer until",
+            t("Waits for its answer until"),
             view! { <TimeAgo at=until /> " (" {iso(until)} ")" },
         )
     }));
     lines.extend(
         record
             .after_execution
-            .map(|after| fact("What the caller's turn does next", word(&after))),
+            .map(|after| fact(t("What the caller's turn does next"), contract_word(&after))),
     );
     lines.extend(
-        (!record.questions.is_empty()).then(|| fact("Questions to the caller", questions(&record.questions))),
+        (!record.questions.is_empty())
+            .then(|| fact(t("Questions to the caller"), questions(&record.questions))),
     );
     lines.extend(record.artifact_id.map(|id| {
         let href = in_project(project, &["artifacts", &id.to_string()]);
         fact(
-            "Kept whole as",
+            t("Kept whole as"),
             view! { <a href=href download="">{id.to_string()}</a> },
         )
     }));
-    lines.push(fact("Record", view! { <code>{record.id.to_string()}</code> }));
-    lines.push(fact("Request", view! { <code>{record.request_id}</code> }));
-    let hidden = record
-        .payloads_hidden
-        .then(|| view! { <p class="note">"Arguments, context and warnings are shown to auditors only."</p> });
+    lines.push(fact(t("Record"), view! { <code>{record.id.to_string()}</code> }));
+    lines.push(fact(t("Request"), view! { <code>{record.request_id}</code> }));
+    let hidden = record.payloads_hidden.then(
+        || view! { <p class="note">{t("Arguments, context and warnings are shown to auditors only.")}</p> },
+    );
     view! {
         {facts(lines)}
         {actions}
         {hidden}
-        {record.arguments.map(|value| json_block("Arguments", &value))}
-        {record.provenance.map(|value| json_block("Where each argument came from", &value))}
-        {(!record.coercions.is_empty()).then(|| json_block("Read otherwise than sent", &json_of(&record.coercions)))}
-        {record.context.map(|value| json_block("Context", &value))}
-        {record.usage.map(|value| json_block("Usage", &value))}
-        {(!record.warnings.is_empty()).then(|| json_block("Warnings about the result", &json_of(&record.warnings)))}
+        {record.arguments.map(|value| json_block(t("Arguments"), &value))}
+        {record.provenance.map(|value| json_block(t("Where each argument came from"), &value))}
+        {(!record.coercions.is_empty()).then(|| json_block(t("Read otherwise than sent"), &json_of(&record.coercions)))}
+        {record.context.map(|value| json_block(t("Context"), &value))}
+        {record.usage.map(|value| json_block(t("Usage"), &value))}
+        {(!record.warnings.is_empty()).then(|| json_block(t("Warnings about the result"), &json_of(&record.warnings)))}
     }
     .into_any()
 }
@@ -178,10 +191,10 @@ fn by_client(project: &str, connection: AuditConnection) -> AnyView {
 fn questions(all: &[AuditQuestion]) -> String {
     let one = |question: &AuditQuestion| {
         let mode = match question.mode {
-            QuestionMode::Form => "a form",
-            QuestionMode::Url => "a page to visit",
+            QuestionMode::Form => t("a form"),
+            QuestionMode::Url => t("a page to visit"),
         };
-        format!("{mode}: {}", word(&question.outcome))
+        format!("{mode}: {}", contract_word(&question.outcome))
     };
     all.iter().map(one).collect::<Vec<_>>().join("; ")
 }
@@ -220,14 +233,14 @@ fn actions(project: &str, record: &AuditRecord) -> AnyView {
         let text = snippets::call(project, &body.to_string());
         view! {
             <details>
-                <summary>"The same call with curl"</summary>
-                <CodeBlock caption="The call, with a token in TOOLGATE_TOKEN" text />
+                <summary>{t("The same call with curl")}</summary>
+                <CodeBlock caption=t("The call, with a token in TOOLGATE_TOKEN") text />
             </details>
         }
     });
     view! {
         <p>
-            <a class="button button-small" href=alike>"More like this"</a>
+            <a class="button button-small" href=alike>{t("More like this")}</a>
         </p>
         {curl}
     }
@@ -316,7 +329,7 @@ fn explained(refusal: Refusal, question: ExplainRequest) -> AnyView {
     part(move || match found.get() {
         Some(Some(refusal)) => remedies(&refusal, None),
         Some(None) => {
-            view! { <span class="muted" role="status">"The same call would be executed now."</span> }
+            view! { <span class="muted" role="status">{t("The same call would be executed now.")}</span> }
                 .into_any()
         }
         None => ask_button(action, ask),
@@ -327,7 +340,7 @@ fn ask_button(action: Action, ask: Callback<()>) -> AnyView {
     view! {
         <div class="stack-small">
             <button type="button" class="button button-small" on:click=move |_| ask.run(())>
-                "Find the remedy"
+                {t("Find the remedy")}
             </button>
             {action.outcome()}
         </div>
@@ -339,37 +352,40 @@ fn ask_button(action: Action, ask: Callback<()>) -> AnyView {
 fn groups_and_state(record: &AuditRecord) -> Vec<AnyView> {
     let mut lines = vec![
         fact(
-            "Requested",
+            t("Requested"),
             view! { <Tags names=record.requested_groups.clone() /> },
         ),
-        fact("Granted", view! { <Tags names=record.granted_groups.clone() /> }),
+        fact(
+            t("Granted"),
+            view! { <Tags names=record.granted_groups.clone() /> },
+        ),
     ];
     if !record.missing_groups.is_empty() {
         lines.push(fact(
-            "Missing",
+            t("Missing"),
             view! { <Tags names=record.missing_groups.clone() /> },
         ));
     }
     let before = &record.state_before;
     lines.push(match &record.state_after {
-        Some(after) if after == before => fact("State", after.clone()),
+        Some(after) if after == before => fact(t("State"), after.clone()),
         after => {
-            let after = after.as_deref().unwrap_or("(running)");
-            fact("State", format!("{before} → {after}"))
+            let after = after.as_deref().unwrap_or(t("(running)"));
+            fact(t("State"), format!("{before} → {after}"))
         }
     });
     lines.extend(record.state_from.map(|from| {
         let text = match from {
-            StateSource::Session => "its session",
-            StateSource::Request => "the request itself",
-            StateSource::Default => "the default: the request named neither a state nor a session",
+            StateSource::Session => t("its session"),
+            StateSource::Request => t("the request itself"),
+            StateSource::Default => t("the default: the request named neither a state nor a session"),
         };
-        fact("State from", text)
+        fact(t("State from"), text)
     }));
     if record.state_conflict {
         lines.push(fact(
-            "Conflict",
-            "The session moved meanwhile; the move was not applied.",
+            t("Conflict"),
+            t("The session moved meanwhile; the move was not applied."),
         ));
     }
     lines

@@ -7,6 +7,7 @@ use toolgate_api::ErrorCode;
 use super::scope::Scope;
 use crate::api::{in_project, with_query};
 use crate::components::{Choices, Pick, SearchBox, Select, TimeRange, TimeRangePicker};
+use crate::language::{marked, t};
 use crate::reactive::When;
 use crate::url::{Navigator, UrlParam};
 
@@ -32,45 +33,45 @@ const NAMES: [&str; 17] = [
 ];
 
 const ACTIONS: [(&str, &str); 19] = [
-    ("", "Everything"),
-    ("call", "Calls"),
-    ("test", "Tests of drafts"),
-    ("resolve", "Resolves"),
-    ("explain", "Simulations"),
-    ("replay", "Replays"),
-    ("cancel", "Cancellations"),
-    ("agent_request", "Agent requests"),
-    ("mcp_read", "MCP reads"),
-    ("session", "Sessions"),
-    ("access", "Access changes"),
-    ("definition", "Tool changes"),
-    ("policy", "Policy changes"),
-    ("settings", "Settings and limits"),
-    ("secret", "Secrets"),
-    ("alert", "Alerts"),
-    ("project", "Projects"),
-    ("import", "Imports"),
-    ("export", "Exports"),
+    ("", marked("Everything")),
+    ("call", marked("Calls")),
+    ("test", marked("Tests of drafts")),
+    ("resolve", marked("Resolves")),
+    ("explain", marked("Simulations")),
+    ("replay", marked("Replays")),
+    ("cancel", marked("Cancellations")),
+    ("agent_request", marked("Agent requests")),
+    ("mcp_read", marked("MCP reads")),
+    ("session", marked("Sessions")),
+    ("access", marked("Access changes")),
+    ("definition", marked("Tool changes")),
+    ("policy", marked("Policy changes")),
+    ("settings", marked("Settings and limits")),
+    ("secret", marked("Secrets")),
+    ("alert", marked("Alerts")),
+    ("project", marked("Projects")),
+    ("import", marked("Imports")),
+    ("export", marked("Exports")),
 ];
 
 const OUTCOMES: [(&str, &str); 6] = [
-    ("", "Any outcome"),
-    ("succeeded", "Succeeded"),
-    ("failed", "Failed"),
-    ("denied", "Denied"),
-    ("open", "Running"),
-    ("interrupted", "Interrupted"),
+    ("", marked("Any outcome")),
+    ("succeeded", marked("Succeeded")),
+    ("failed", marked("Failed")),
+    ("denied", marked("Denied")),
+    ("open", marked("Running")),
+    ("interrupted", marked("Interrupted")),
 ];
 
 const ENTRANCES: [(&str, &str); 8] = [
-    ("", "Any entrance"),
+    ("", marked("Any entrance")),
     ("rest", "REST"),
     ("mcp", "MCP"),
-    ("bus", "Message bus"),
-    ("schedule", "Schedules"),
-    ("action", "Actions"),
-    ("agent", "Agents"),
-    ("internal", "Server"),
+    ("bus", marked("Message bus")),
+    ("schedule", marked("Schedules")),
+    ("action", marked("Actions")),
+    ("agent", marked("Agents")),
+    ("internal", marked("Server")),
 ];
 
 /// The filters in the address.
@@ -169,26 +170,26 @@ pub(super) fn Filters(
         )
     };
     let codes = Choices::fixed(ErrorCode::ALL.iter().map(|code| code.as_str()));
-    let choices = |all: &[(&str, &str)]| {
+    let choices = |all: &[(&'static str, &'static str)]| {
         Signal::stored(
             all.iter()
-                .map(|(key, text)| ((*key).to_owned(), (*text).to_owned()))
+                .map(|(key, text)| ((*key).to_owned(), t(text).to_owned()))
                 .collect::<Vec<_>>(),
         )
     };
     view! {
         <div class="filters">
-            <SearchBox param=q name="Search the record" placeholder="Search words" />
+            <SearchBox param=q name=t("Search the record") placeholder=t("Search words") />
             <Select
                 id="filter-action"
-                name="What was asked"
+                name=t("What was asked")
                 value=action.signal()
                 options=choices(&ACTIONS)
                 on_change=move |chosen: String| action.push(&chosen)
             />
             <Select
                 id="filter-outcome"
-                name="Outcome"
+                name=t("Outcome")
                 value=outcome.signal()
                 options=choices(&OUTCOMES)
                 on_change=move |chosen: String| outcome.push(&chosen)
@@ -196,17 +197,17 @@ pub(super) fn Filters(
             <TimeRangePicker range=filter.range />
             <When test=move || filter.is_set()>
                 <button type="button" class="button button-quiet" on:click=move |_| filter.clear()>
-                    "Clear"
+                    {t("Clear")}
                 </button>
             </When>
             <details class="filters-more" open=is_open>
-                <summary class="button">"More filters"</summary>
+                <summary class="button">{t("More filters")}</summary>
                 <div class="filters">
                     <div class="filters-field">
-                        <label for="filter-entrance">"Entrance"</label>
+                        <label for="filter-entrance">{t("Entrance")}</label>
                         <Select
                             id="filter-entrance"
-                            name="Entrance"
+                            name=t("Entrance")
                             value=entrance.signal()
                             options=choices(&ENTRANCES)
                             on_change=move |chosen: String| entrance.push(&chosen)
@@ -215,21 +216,21 @@ pub(super) fn Filters(
                     {is_of_project
                         .then(|| {
                             view! {
-                                <Pick id="filter-tool" label="Tool" param=tool choices=listed("tools", "name") />
-                                <Pick id="filter-group" label="Group" param=group choices=listed("groups", "name") />
-                                <Pick id="filter-state" label="State" param=state choices=listed("states", "name") />
-                                <Pick id="filter-client" label="Client" param=client />
+                                <Pick id="filter-tool" label=t("Tool") param=tool choices=listed("tools", "name") />
+                                <Pick id="filter-group" label=t("Group") param=group choices=listed("groups", "name") />
+                                <Pick id="filter-state" label=t("State") param=state choices=listed("states", "name") />
+                                <Pick id="filter-client" label=t("Client") param=client />
                             }
                         })}
-                    <Pick id="filter-code" label="Code" param=code choices=codes />
-                    <Pick id="filter-principal" label="Who" param=principal choices=listed("permissions", "name") />
-                    <Pick id="filter-principal-id" label="Principal's id" param=principal_id />
-                    <Pick id="filter-address" label="Address" param=address />
-                    <Pick id="filter-least" label="At least ms" param=least kind="number" />
-                    <Pick id="filter-most" label="At most ms" param=most kind="number" />
-                    {is_of_project.then(|| view! { <Pick id="filter-session" label="Session" param=session /> })}
-                    {is_of_project.then(|| view! { <Pick id="filter-connection" label="Connection" param=connection /> })}
-                    <Pick id="filter-request" label="Request" param=request />
+                    <Pick id="filter-code" label=t("Code") param=code choices=codes />
+                    <Pick id="filter-principal" label=t("Who") param=principal choices=listed("permissions", "name") />
+                    <Pick id="filter-principal-id" label=t("Principal's id") param=principal_id />
+                    <Pick id="filter-address" label=t("Address") param=address />
+                    <Pick id="filter-least" label=t("At least ms") param=least kind="number" />
+                    <Pick id="filter-most" label=t("At most ms") param=most kind="number" />
+                    {is_of_project.then(|| view! { <Pick id="filter-session" label=t("Session") param=session /> })}
+                    {is_of_project.then(|| view! { <Pick id="filter-connection" label=t("Connection") param=connection /> })}
+                    <Pick id="filter-request" label=t("Request") param=request />
                 </div>
             </details>
         </div>

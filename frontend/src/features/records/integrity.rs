@@ -5,6 +5,7 @@ use toolgate_api::audit::{AuditIntegrity, IntegrityStatus};
 
 use crate::api::in_project;
 use crate::components::{Badge, TimeAgo, Tone};
+use crate::language::{t, tf};
 use crate::loaded::Loaded;
 use crate::reactive::part;
 
@@ -21,20 +22,25 @@ pub(super) fn Integrity(
 
 fn summary(integrity: AuditIntegrity) -> AnyView {
     let (tone, text) = match integrity.status {
-        IntegrityStatus::Intact => (Tone::Good, "chain intact"),
-        IntegrityStatus::Broken => (Tone::Bad, "chain broken"),
-        IntegrityStatus::Unchecked => (Tone::Note, "chain not checked yet"),
+        IntegrityStatus::Intact => (Tone::Good, t("chain intact")),
+        IntegrityStatus::Broken => (Tone::Bad, t("chain broken")),
+        IntegrityStatus::Unchecked => (Tone::Note, t("chain not checked yet")),
     };
     let fault = integrity.first_fault.map(|fault| {
         view! {
             <span role="alert">
-                {format!("Entry {} of chain {} {}. The entries before it are as they were written.", fault.position, fault.chain, fault.reason)}
-                {fault.record_id.map(|id| view! { " Record " <code>{id.to_string()}</code> })}
+                {tf!(
+                    "Entry {position} of chain {chain} {reason}. The entries before it are as they were written.",
+                    position = fault.position,
+                    chain = fault.chain,
+                    reason = fault.reason,
+                )}
+                {fault.record_id.map(|id| view! { {t(" Record ")} <code>{id.to_string()}</code> })}
             </span>
         }
     });
     let checked = integrity.checked_at.map(
-        |at| view! { <span class="muted">{integrity.entries} " entries, checked " <TimeAgo at /></span> },
+        |at| view! { <span class="muted">{integrity.entries} {t(" entries, checked ")} <TimeAgo at /></span> },
     );
     view! {
         <Badge tone text />

@@ -8,13 +8,14 @@ use toolgate_api::audit::AuditRecord;
 use super::columns::{Column, headings, row};
 use super::tail::Tail;
 use crate::components::{Badge, Icon, Symbol, Tone, table};
+use crate::language::{t, tf};
 use crate::paged::{Item, Paged};
 use crate::reactive::{When, part};
 use crate::url::UrlParam;
 
 /// The button that begins to follow.
 pub(super) fn follow(live: UrlParam) -> AnyView {
-    button(Symbol::Play, "Follow live", move || live.push("1"))
+    button(Symbol::Play, t("Follow live"), move || live.push("1"))
 }
 
 /// The buttons while one follows.
@@ -22,12 +23,12 @@ pub(super) fn following(tail: Tail, live: UrlParam) -> AnyView {
     view! {
         {part(move || {
             if tail.paused.get() {
-                button(Symbol::Play, "Resume", move || tail.resume())
+                button(Symbol::Play, t("Resume"), move || tail.resume())
             } else {
-                button(Symbol::Pause, "Pause", move || tail.pause())
+                button(Symbol::Pause, t("Pause"), move || tail.pause())
             }
         })}
-        {button(Symbol::Close, "Stop following", move || live.push(""))}
+        {button(Symbol::Close, t("Stop following"), move || live.push(""))}
     }
     .into_any()
 }
@@ -73,17 +74,17 @@ pub(super) fn LiveList(
     };
     let status = move || {
         let (tone, text) = match (tail.paused.get(), tail.connected.get()) {
-            (true, _) => (Tone::Accent, "paused"),
-            (false, true) => (Tone::Good, "live"),
-            (false, false) => (Tone::Note, "connecting"),
+            (true, _) => (Tone::Accent, t("paused")),
+            (false, true) => (Tone::Good, t("live")),
+            (false, false) => (Tone::Note, t("connecting")),
         };
         view! { <Badge tone text /> }.into_any()
     };
     let words = move || {
         if tail.paused.get() {
-            "The list is paused; new records are held back."
+            t("The list is paused; new records are held back.")
         } else {
-            "New records appear at the top."
+            t("New records appear at the top.")
         }
     };
     let heads = headings(&columns);
@@ -103,11 +104,11 @@ pub(super) fn LiveList(
                 </p>
                 <When test=move || tail.news.get() != 0>
                     <button type="button" class="button button-small button-primary" on:click=move |_| tail.resume()>
-                        {move || format!("{} new", tail.news.get())}
+                        {move || tf!("{count} new", count = tail.news.get())}
                     </button>
                 </When>
             </div>
-            {table("Records as they are written", &heads, rows)}
+            {table(t("Records as they are written"), &heads, rows)}
         </div>
     }
 }

@@ -13,6 +13,7 @@ use super::tail::Tail;
 use super::views::Views;
 use crate::api::in_project;
 use crate::components::{EmptyState, List, SectionHead, Symbol};
+use crate::language::t;
 use crate::paged::Paged;
 use crate::reactive::part;
 use crate::routes::PageKind;
@@ -52,13 +53,13 @@ pub(crate) fn RecordsPage() -> impl IntoView {
         view! {
             <EmptyState
                 symbol=Symbol::Record
-                title="Nothing recorded"
-                text="Every call and every refusal appears here, as soon as the first one is made. With filters, only what matches them."
+                title=t("Nothing recorded")
+                text=t("Every call and every refusal appears here, as soon as the first one is made. With filters, only what matches them.")
             />
         }
     };
     view! {
-        <SectionHead section=PageKind::Records text="Every decision and every call, allowed or not, in a chain that shows tampering.">
+        <SectionHead section=PageKind::Records text=t("Every decision and every call, allowed or not, in a chain that shows tampering.")>
             {part(move || if is_live.get() { following(tail, live) } else { follow(live) })}
             <Views project filter columns />
             {columns.menu()}
@@ -77,7 +78,7 @@ pub(crate) fn RecordsPage() -> impl IntoView {
                 view! { <LiveList tail list columns open /> }.into_any()
             } else {
                 let heads = headings(&columns);
-                view! { <List list what="records" columns=heads cells=cells(columns, open) empty /> }
+                view! { <List list what=t("records") columns=heads cells=cells(columns, open) empty /> }
                     .into_any()
             }
         }}

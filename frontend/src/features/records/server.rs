@@ -7,6 +7,7 @@ use super::detail::RecordDetail;
 use super::filters::{Filters, RecordFilter};
 use super::scope::Scope;
 use crate::components::{EmptyState, List, SectionHead, Symbol};
+use crate::language::t;
 use crate::paged::Paged;
 use crate::routes::PageKind;
 use crate::url::UrlParam;
@@ -25,18 +26,18 @@ pub(crate) fn ServerRecordsPage() -> impl IntoView {
         view! {
             <EmptyState
                 symbol=Symbol::Record
-                title="Nothing recorded"
-                text="Changes of users, projects and server settings appear here. With filters, only what matches them."
+                title=t("Nothing recorded")
+                text=t("Changes of users, projects and server settings appear here. With filters, only what matches them.")
             />
         }
     };
     view! {
         <SectionHead
             section=PageKind::ServerRecords
-            text="Changes that belong to no single project: users, passwords, projects, and the settings of the server."
+            text=t("Changes that belong to no single project: users, passwords, projects, and the settings of the server.")
         />
         <Filters filter scope />
-        <List list what="records" columns=heads cells empty />
+        <List list what=t("records") columns=heads cells empty />
         <RecordDetail scope chosen />
     }
 }

@@ -8,6 +8,7 @@ use super::filters::RecordFilter;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
 use crate::components::{Badge, Field, FormDialog, Icon, Menu, Symbol, TextInput, Toasts, Tone};
+use crate::language::{t, tf};
 use crate::loaded::Loaded;
 use crate::reactive::part;
 use crate::routes::{Page, PageKind};
@@ -35,7 +36,7 @@ pub(super) fn Views(
             .map(|views| views.items)
             .unwrap_or_default();
         if views.is_empty() {
-            return view! { <p class="muted">"No views are saved yet."</p> }.into_any();
+            return view! { <p class="muted">{t("No views are saved yet.")}</p> }.into_any();
         }
         let rows: Vec<_> = views
             .into_iter()
@@ -44,7 +45,7 @@ pub(super) fn Views(
         view! { <ul class="views">{rows}</ul> }.into_any()
     };
     view! {
-        <Menu id="record-views" name="Views of the record" face=|| "Views" class="menu-end">
+        <Menu id="record-views" name=t("Views of the record") face=|| t("Views") class="menu-end">
             <div class="menu-section">
                 {part(items)}
                 {removing.outcome()}
@@ -52,7 +53,7 @@ pub(super) fn Views(
             <div class="menu-section">
                 <button type="button" class="menu-item" data-close="" on:click=move |_| saving.set(true)>
                     <Icon symbol=Symbol::Plus />
-                    "Save this view"
+                    {t("Save this view")}
                 </button>
             </div>
         </Menu>
@@ -63,12 +64,12 @@ pub(super) fn Views(
 fn row(project: &str, kept: SavedView, remove: Callback<String>) -> AnyView {
     let href = Page::of_project(project.to_owned(), PageKind::Records).path() + "?" + &kept.query;
     let id = kept.id.to_string();
-    let delete = format!("Delete the view {}", kept.name);
+    let delete = tf!("Delete the view {name}", name = kept.name);
     view! {
         <li class="row row-spread">
             <a class="menu-item" href=href>
                 {kept.name}
-                {kept.shared.then(|| view! { <Badge tone=Tone::Plain text="shared" /> })}
+                {kept.shared.then(|| view! { <Badge tone=Tone::Plain text=t("shared") /> })}
             </a>
             <button
                 type="button"
@@ -103,7 +104,7 @@ fn SaveDialog(
         };
         let path = in_project(&project.get_untracked(), &["saved-views"]);
         action.send(Ask::post(path, Body::json(&body)), move |_| {
-            toasts.done("Saved the view.");
+            toasts.done(t("Saved the view."));
             open.set(false);
             name.set(String::new());
             on_saved.run(());
@@ -112,13 +113,13 @@ fn SaveDialog(
     view! {
         <FormDialog
             open
-            title="Save this view"
-            verb="Save"
+            title=t("Save this view")
+            verb=t("Save")
             action
             ready=Signal::derive(move || name.with(|name| !name.trim().is_empty()))
             on_submit=save
         >
-            <Field id="view-name" label="Name" help="A view of the same name is replaced.">
+            <Field id="view-name" label=t("Name") help=t("A view of the same name is replaced.")>
                 <TextInput id="view-name" value=name max="80" />
             </Field>
             <label class="check">
@@ -127,7 +128,7 @@ fn SaveDialog(
                     prop:checked=move || shared.get()
                     on:change=move |event| shared.set(event_target_checked(&event))
                 />
-                "Show it to everyone who may read the record"
+                {t("Show it to everyone who may read the record")}
             </label>
         </FormDialog>
     }

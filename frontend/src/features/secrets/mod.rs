@@ -11,6 +11,7 @@ use crate::components::{
     Badge, Cells, Confirm, EmptyState, Field, FormDialog, List, SectionHead, Symbol, Tags, TextInput,
     TimeAgo, Toasts, Tone,
 };
+use crate::language::{t, tf};
 use crate::paged::{Item, Paged};
 use crate::reactive::{effect, text};
 use crate::routes::PageKind;
@@ -56,9 +57,9 @@ pub(crate) fn SecretsPage() -> impl IntoView {
             value: value.get_untracked(),
         });
         action.send(Ask::put(path(), body).if_match("*"), move |_| {
-            toasts.done(format!(
-                "{} is set. Its value cannot be read again.",
-                name.get_untracked()
+            toasts.done(tf!(
+                "{name} is set. Its value cannot be read again.",
+                name = name.get_untracked()
             ));
             setting.set(false);
             list.reload();
@@ -69,7 +70,7 @@ pub(crate) fn SecretsPage() -> impl IntoView {
         let ask = Ask::delete(with_query(path(), &[("force", force)])).if_match("*");
         action.send(ask, move |_| {
             removing.set(false);
-            toasts.done(format!("{} was removed.", name.get_untracked()));
+            toasts.done(tf!("{name} was removed.", name = name.get_untracked()));
             list.reload();
         });
     };
@@ -95,43 +96,43 @@ pub(crate) fn SecretsPage() -> impl IntoView {
         view! {
             <EmptyState
                 symbol=Symbol::Lock
-                title="No secrets yet"
-                text="Give a tool's service an API key without putting it into the definition: set it here, and write secret:NAME in options.envs."
+                title=t("No secrets yet")
+                text=t("Give a tool's service an API key without putting it into the definition: set it here, and write secret:NAME in options.envs.")
             >
                 <button type="button" class="button button-primary" on:click=new>
-                    "Set the first secret"
+                    {t("Set the first secret")}
                 </button>
             </EmptyState>
         }
     };
     view! {
-        <SectionHead section=PageKind::Secrets text="Encrypted values that definitions use by name. They can be replaced and removed, and never read.">
+        <SectionHead section=PageKind::Secrets text=t("Encrypted values that definitions use by name. They can be replaced and removed, and never read.")>
             <button type="button" class="button button-primary" on:click=new>
-                "New secret"
+                {t("New secret")}
             </button>
         </SectionHead>
-        <List list what="secrets" columns=&["Name", "Set", "Used by", "Last used", "Change"] cells empty />
-        <FormDialog open=setting title="Set a secret" verb="Set" action ready on_submit=save>
-            <Field id="secret-name" label="Name" help="Letters, digits and _; definitions refer to it as secret:NAME." guide="limits-and-secrets#secrets">
+        <List list what=t("secrets") columns=[t("Name"), t("Last set"), t("Used by"), t("Last used"), t("Change")] cells empty />
+        <FormDialog open=setting title=t("Set a secret") verb=t("Set") action ready on_submit=save>
+            <Field id="secret-name" label=t("Name") help=t("Letters, digits and _; definitions refer to it as secret:NAME.") guide="limits-and-secrets#secrets">
                 <TextInput id="secret-name" value=name mono=true placeholder="JINA_API_KEY" max="128" />
             </Field>
-            <Field id="secret-value" label="Value" help="Sent once, stored encrypted, never shown.">
+            <Field id="secret-value" label=t("Value") help=t("Sent once, stored encrypted, never shown.")>
                 <TextInput id="secret-value" value kind="password" max="65536" />
             </Field>
         </FormDialog>
         <Confirm
             open=removing
-            title=text(move || format!("Remove {}?", name.get()))
-            verb="Remove the secret"
+            title=text(move || tf!("Remove {name}?", name = name.get()))
+            verb=t("Remove the secret")
             action
             on_confirm=remove
         >
             <p>
                 {move || {
                     if is_used.get() {
-                        "Tools use it. They cannot run until it is set again."
+                        t("Tools use it. They cannot run until it is set again.")
                     } else {
-                        "Nothing uses it."
+                        t("Nothing uses it.")
                     }
                 }}
             </p>
@@ -146,33 +147,33 @@ fn row(secret: Secret, replace: Callback<Secret>, remove: Callback<Secret>) -> A
     users.extend(secret.used_by.mcp_servers);
     users.extend(secret.used_by.account_providers);
     if secret.used_by.webhook {
-        users.push("webhook".to_owned());
+        users.push(t("webhook").to_owned());
     }
     view! {
         <th scope="row" role="rowheader">
             <span class="tool-name">{secret.name}</span>
-            {(!secret.readable).then(|| view! { <Badge tone=Tone::Bad text="its key is not configured" /> })}
+            {(!secret.readable).then(|| view! { <Badge tone=Tone::Bad text=t("its key is not configured") /> })}
         </th>
-        <td role="cell" data-label="Set">
+        <td role="cell" data-label=t("Last set")>
             <TimeAgo at=secret.set_at />
-            " by "
+            {t(" by ")}
             {secret.set_by}
         </td>
-        <td role="cell" data-label="Used by">
-            <Tags names=users none="nothing" />
+        <td role="cell" data-label=t("Used by")>
+            <Tags names=users none=t("nothing") />
         </td>
-        <td role="cell" data-label="Last used">
+        <td role="cell" data-label=t("Last used")>
             {secret
                 .last_used_at
-                .map_or_else(|| view! { <span class="muted">"never"</span> }.into_any(), |at| view! { <TimeAgo at /> }.into_any())}
+                .map_or_else(|| view! { <span class="muted">{t("never")}</span> }.into_any(), |at| view! { <TimeAgo at /> }.into_any())}
         </td>
-        <td role="cell" data-label="Change">
+        <td role="cell" data-label=t("Change")>
             <span class="row">
                 <button type="button" class="button button-small" on:click=move |_| replace.run(first.clone())>
-                    "Replace"
+                    {t("Replace")}
                 </button>
                 <button type="button" class="button button-small" on:click=move |_| remove.run(second.clone())>
-                    "Remove"
+                    {t("Remove")}
                 </button>
             </span>
         </td>

@@ -5,18 +5,25 @@ use toolgate_api::sessions::Session;
 
 use crate::browser::now_ms;
 use crate::components::{Badge, Tags, TimeAgo, Tone};
+use crate::language::{marked, t};
 
 /// The headings.
-pub(super) const COLUMNS: [&str; 5] = ["Session", "Who", "State", "Groups", "Last move"];
+pub(super) const COLUMNS: [&str; 5] = [
+    marked("Session"),
+    marked("Who"),
+    marked("State"),
+    marked("Groups"),
+    marked("Last move"),
+];
 
 /// Whether a session can still be used, in a word.
 pub(super) fn status(session: &Session) -> (Tone, &'static str) {
     if session.ended_at.is_some() {
-        (Tone::Plain, "ended")
+        (Tone::Plain, t("ended"))
     } else if session.expires_at.timestamp_millis() <= now_ms() {
-        (Tone::Note, "expired")
+        (Tone::Note, t("expired"))
     } else {
-        (Tone::Good, "running")
+        (Tone::Good, t("running"))
     }
 }
 
@@ -33,14 +40,14 @@ pub(super) fn row(session: Session, open: Callback<String>) -> AnyView {
             " "
             <Badge tone text />
         </th>
-        <td role="cell" data-label="Who">{session.principal_name}</td>
-        <td role="cell" data-label="State">
+        <td role="cell" data-label=t("Who")>{session.principal_name}</td>
+        <td role="cell" data-label=t("State")>
             <span class="tag tag-accent">{session.state}</span>
         </td>
-        <td role="cell" data-label="Groups">
+        <td role="cell" data-label=t("Groups")>
             <Tags names=session.requested_groups />
         </td>
-        <td role="cell" data-label="Last move">
+        <td role="cell" data-label=t("Last move")>
             <TimeAgo at=session.moved_at />
         </td>
     }

@@ -10,6 +10,7 @@ use crate::action::Action;
 use crate::api::{Ask, in_project, with_query};
 use crate::browser::stamp;
 use crate::components::{Badge, Confirm, Dialog, Placement, Tags, TimeAgo, Toasts, Tone, fact, facts};
+use crate::language::t;
 use crate::loaded::Loaded;
 use crate::paged::Paged;
 use crate::reactive::{When, condition, part, text_memo};
@@ -71,7 +72,7 @@ pub(super) fn SessionDetail(
         let path = in_project(&project.get_untracked(), &["sessions", &chosen.get_untracked()]);
         ending.send(Ask::delete(path).if_match("*"), move |_| {
             asking.set(false);
-            toasts.done("The session has ended.");
+            toasts.done(t("The session has ended."));
             loaded.reload();
             on_ended.run(());
         });
@@ -86,26 +87,26 @@ pub(super) fn SessionDetail(
         Page::of_project(project.get(), section).path() + "?" + name + "=" + &chosen.get()
     };
     view! {
-        <Dialog open title="Session" placement=Placement::Drawer>
+        <Dialog open title=t("Session") placement=Placement::Drawer>
             <div class="dialog-body">
-                {loaded.placeholder("the session")}
+                {loaded.placeholder(t("the session"))}
                 {part(move || loaded.read::<Session>().map(about).into_any())}
                 <section class="stack">
                     <div class="row">
-                        <h3>"What happened"</h3>
+                        <h3>{t("What happened")}</h3>
                         {news.badge()}
                     </div>
                     {timeline(project, happened, reads_record)}
                 </section>
                 <When test=move || is_own.get()>
                     <section class="stack">
-                        <h3>"What it can call now"</h3>
+                        <h3>{t("What it can call now")}</h3>
                         {part(move || {
                             tools
                                 .read::<SessionTools>()
                                 .map(|tools| {
                                     let names: Vec<_> = tools.items.into_iter().map(|tool| tool.name).collect();
-                                    view! { <Tags names none="Nothing in this state" /> }
+                                    view! { <Tags names none=t("Nothing in this state") /> }
                                 })
                                 .into_any()
                         })}
@@ -114,11 +115,11 @@ pub(super) fn SessionDetail(
             </div>
             <footer class="dialog-foot">
                 <a class="button" href=move || link(PageKind::Simulator, "session")>
-                    "What it can call, and why"
+                    {t("What it can call, and why")}
                 </a>
                 <When test=move || reads_record.get()>
                     <a class="button" href=move || link(PageKind::Records, "session_id")>
-                        "Its records"
+                        {t("Its records")}
                     </a>
                 </When>
                 <When test=may_end>
@@ -130,12 +131,12 @@ pub(super) fn SessionDetail(
                             asking.set(true);
                         }
                     >
-                        "End the session"
+                        {t("End the session")}
                     </button>
                 </When>
             </footer>
-            <Confirm open=asking title="End the session?" verb="End it" action=ending on_confirm=end>
-                <p>"Its caller can make no further call in it. It cannot be opened again; what happened in it stays on the record."</p>
+            <Confirm open=asking title=t("End the session?") verb=t("End it") action=ending on_confirm=end>
+                <p>{t("Its caller can make no further call in it. It cannot be opened again; what happened in it stays on the record.")}</p>
             </Confirm>
         </Dialog>
     }
@@ -145,18 +146,18 @@ fn about(session: Session) -> AnyView {
     let (tone, text) = status(&session);
     let mut lines = vec![
         fact(
-            "State",
+            t("State"),
             view! { <span class="row"><span class="tag tag-accent">{session.state}</span><Badge tone text /></span> },
         ),
-        fact("Who", session.principal_name),
-        fact("Groups", view! { <Tags names=session.requested_groups /> }),
-        fact("Moves", session.version - 1),
-        fact("Opened", view! { <TimeAgo at=session.created_at /> }),
-        fact("Expires", stamp(session.expires_at)),
-        fact("Session", view! { <code>{session.id.to_string()}</code> }),
+        fact(t("Who"), session.principal_name),
+        fact(t("Groups"), view! { <Tags names=session.requested_groups /> }),
+        fact(t("Moves"), session.version - 1),
+        fact(t("Opened"), view! { <TimeAgo at=session.created_at /> }),
+        fact(t("Expires"), stamp(session.expires_at)),
+        fact(t("Session"), view! { <code>{session.id.to_string()}</code> }),
     ];
     if let Some(label) = session.label {
-        lines.insert(0, fact("Label", label));
+        lines.insert(0, fact(t("Label"), label));
     }
     facts(lines)
 }

@@ -7,6 +7,7 @@ use toolgate_api::audit::{AuditAction, AuditRecord};
 
 use crate::components::{Badge, Tone};
 use crate::features::records::Tail;
+use crate::language::t;
 use crate::reactive::{effect, part};
 
 /// News within this time are reported together.
@@ -58,9 +59,9 @@ impl Live {
             if self.address.with(String::is_empty) {
                 ().into_any()
             } else if self.tail.connected.get() {
-                view! { <Badge tone=Tone::Good text="live" /> }.into_any()
+                view! { <Badge tone=Tone::Good text=t("live") /> }.into_any()
             } else {
-                view! { <Badge tone=Tone::Note text="connecting" /> }.into_any()
+                view! { <Badge tone=Tone::Note text=t("connecting") /> }.into_any()
             }
         })
     }

@@ -12,8 +12,9 @@ use super::live::live;
 use crate::api::{Ask, PAGE_SIZE, in_project, with_query};
 use crate::components::{
     Cells, Choices, Deed, EmptyState, List, Pick, SearchBox, SectionHead, Select, Symbol, TimeRange,
-    TimeRangePicker,
+    TimeRangePicker, Tone,
 };
+use crate::language::{marked, t, tf};
 use crate::loaded::Loaded;
 use crate::paged::{Item, Paged};
 use crate::reactive::{part, text_memo};
@@ -22,9 +23,9 @@ use crate::session::{Permission, Session as Account};
 use crate::url::{UrlParam, project_in_path};
 
 const LIVING: [(&str, &str); 3] = [
-    ("", "All sessions"),
-    ("true", "Running"),
-    ("false", "Ended or expired"),
+    ("", marked("All sessions")),
+    ("true", marked("Running")),
+    ("false", marked("Ended or expired")),
 ];
 
 /// All sessions, newest first.
@@ -79,18 +80,18 @@ pub(crate) fn SessionsPage() -> impl IntoView {
         view! {
             <EmptyState
                 symbol=Symbol::Session
-                title="No sessions"
-                text="An agent opens a session to let the gateway keep its workflow state. Calls in it move the state, and only as the tools define."
+                title=t("No sessions")
+                text=t("An agent opens a session to let the gateway keep its workflow state. Calls in it move the state, and only as the tools define.")
             />
         }
     };
     let bulk = Deed {
-        verb: "End",
+        verb: t("End"),
         one: "session",
-        means: "No call can be made in them any more. Their records stay.",
+        means: t("No call can be made in them any more. Their records stay."),
         of: Arc::new(|item: &Item| {
             let session = item.read::<Session>()?;
-            let (id, is_running) = (session.id.to_string(), status(&session).1 == "running");
+            let (id, is_running) = (session.id.to_string(), status(&session).0 == Tone::Good);
             is_running.then(|| (id.clone(), session.label.unwrap_or(id)))
         }),
         ask: Arc::new(move |id: &str| {
@@ -99,30 +100,30 @@ pub(crate) fn SessionsPage() -> impl IntoView {
     };
     let options = Signal::stored(
         LIVING
-            .map(|(key, text)| (key.to_owned(), text.to_owned()))
+            .map(|(key, text)| (key.to_owned(), t(text).to_owned()))
             .to_vec(),
     );
     view! {
-        <SectionHead section=PageKind::Sessions text="Each is one workflow run of one caller. The gateway keeps its state, checks it at every call, and moves it after a success.">
+        <SectionHead section=PageKind::Sessions text=t("Each is one workflow run of one caller. The gateway keeps its state, checks it at every call, and moves it after a success.")>
             {news.badge()}
             <button type="button" class="button" on:click=move |_| list.reload()>
-                "Refresh"
+                {t("Refresh")}
             </button>
         </SectionHead>
         {part(move || rule().map(|text| view! { <p class="note">{text}</p> }).into_any())}
         <div class="filters">
-            <SearchBox param=q name="Search sessions" placeholder="Search by label or caller" />
+            <SearchBox param=q name=t("Search sessions") placeholder=t("Search by label or caller") />
             <Select
                 id="session-living"
-                name="Which sessions"
+                name=t("Which sessions")
                 value=living.signal()
                 options
                 on_change=move |key: String| living.push(&key)
             />
-            <Pick id="session-state" label="In state" param=state choices=states />
+            <Pick id="session-state" label=t("In state") param=state choices=states />
             <TimeRangePicker range />
         </div>
-        <List list what="sessions" columns=&COLUMNS cells empty bulk />
+        <List list what=t("sessions") columns=COLUMNS.map(t) cells empty bulk />
         <SessionDetail project chosen on_ended=move |()| list.reload() />
     }
 }
@@ -131,12 +132,15 @@ pub(crate) fn SessionsPage() -> impl IntoView {
 fn rule(settings: &ProjectSettings) -> Option<String> {
     let required = settings.sessions == SessionUse::Required;
     let begin = match (&settings.start_states, required) {
-        (Some(states), _) => format!("A new session begins in {}.", states.join(" or ")),
-        (None, true) => "A new session begins in undefined.".to_owned(),
+        (Some(states), _) => tf!(
+            "A new session begins in {states}.",
+            states = states.join(t(" or "))
+        ),
+        (None, true) => t("A new session begins in undefined.").to_owned(),
         (None, false) => return None,
     };
     let lead = if required {
-        "This project requires sessions: requests about tools that name none are refused. "
+        t("This project requires sessions: requests about tools that name none are refused. ")
     } else {
         ""
     };

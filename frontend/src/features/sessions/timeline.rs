@@ -4,9 +4,11 @@ use leptos::prelude::*;
 use toolgate_api::audit::{AuditAction, AuditOutcome, AuditRecord};
 use toolgate_api::sessions::SessionTransition;
 
-use crate::components::{Badge, Icon, Symbol, TimeAgo, Tone, word};
+use crate::components::{Badge, Icon, Symbol, TimeAgo, Tone};
+use crate::contract_words::contract_word;
 use crate::features::records::tone;
 use crate::features::simulator::why;
+use crate::language::t;
 use crate::paged::{Item, Paged, Status};
 use crate::reactive::{When, part};
 use crate::routes::{Page, PageKind};
@@ -20,7 +22,7 @@ pub(super) fn timeline(project: Memo<String>, list: Paged, of_records: Memo<bool
             .items
             .with(|items| items.iter().filter_map(|item| row(&project, item)).collect());
         if rows.is_empty() && list.status.get() == Status::Ready {
-            return view! { <p class="muted">"Nothing has happened in it yet."</p> }.into_any();
+            return view! { <p class="muted">{t("Nothing has happened in it yet.")}</p> }.into_any();
         }
         view! { <ol class="timeline">{rows}</ol> }.into_any()
     };
@@ -28,7 +30,7 @@ pub(super) fn timeline(project: Memo<String>, list: Paged, of_records: Memo<bool
         {part(rows)}
         <When test=move || list.has_more()>
             <button type="button" class="button button-small" on:click=move |_| list.more()>
-                "Show more"
+                {t("Show more")}
             </button>
         </When>
     }
@@ -62,7 +64,10 @@ fn entry(project: &str, item: &Item) -> Option<AnyView> {
     let href = record_path(project, &record.id.to_string());
     let reason = (record.outcome == AuditOutcome::Denied).then(|| why(project, &record));
     let conflict = record.state_conflict;
-    let what = record.tool.clone().unwrap_or_else(|| word(&record.action));
+    let what = record
+        .tool
+        .clone()
+        .unwrap_or_else(|| contract_word(&record.action));
     let to = record.state_after.filter(|after| *after != record.state_before);
     let view = view! {
         <li>
@@ -70,12 +75,12 @@ fn entry(project: &str, item: &Item) -> Option<AnyView> {
                 <a class="mono" href=href>
                     {what}
                 </a>
-                <Badge tone=tone(record.outcome) text=word(&record.outcome) />
+                <Badge tone=tone(record.outcome) text=contract_word(&record.outcome) />
                 {record.code.map(|code| view! { <code>{code.as_str()}</code> })}
-                {reason.map(|href| view! { <a href=href>"Why?"</a> })}
+                {reason.map(|href| view! { <a href=href>{t("Why?")}</a> })}
             </span>
             {to.map(|to| moved(record.state_before, to))}
-            {conflict.then(|| view! { <Badge tone=Tone::Note text="the session had moved meanwhile" /> })}
+            {conflict.then(|| view! { <Badge tone=Tone::Note text=t("the session had moved meanwhile") /> })}
             <span class="muted">
                 <TimeAgo at=record.at />
                 {record.duration_ms.map(|ms| format!(", {ms} ms"))}
@@ -92,7 +97,7 @@ fn transition(project: &str, item: &Item) -> Option<AnyView> {
         <li>
             {moved(step.from, step.to)}
             <span class="muted">
-                "by "
+                {t("by ")}
                 <a href=href class="mono">
                     {step.tool}
                 </a>

@@ -6,6 +6,7 @@ use toolgate_api::egress::ProjectEgress;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
 use crate::components::{EditorHandle, Field, Tags, TextArea, Toasts};
+use crate::language::t;
 use crate::loaded::Loaded;
 use crate::reactive::{When, condition, effect, part};
 use crate::session::Session;
@@ -36,17 +37,17 @@ pub(super) fn Egress(
         let path = in_project(&project.get_untracked(), &["egress"]);
         let ask = Ask::put(path, Body::json(&ProjectEgress { hosts })).if_match(loaded.etag());
         action.send(ask, move |_| {
-            toasts.done("The egress list is saved.");
+            toasts.done(t("The egress list is saved."));
             loaded.reload();
         });
     };
     view! {
-        <section class="panel stack" id="egress" aria-label="Where tools may connect to">
-            <h2>"Where tools may connect to"</h2>
+        <section class="panel stack" id="egress" aria-label=t("Where tools may connect to")>
+            <h2>{t("Where tools may connect to")}</h2>
             <p class="muted">
-                "Beside the hosts that the server allows to every project. A private address is reached only if the server's own configuration names it or its network: TOOLGATE_EGRESS_ALLOW with http://10.0.0.5 or cidr:10.0.0.0/8."
+                {t("Beside the hosts that the server allows to every project. A private address is reached only if the server's own configuration names it or its network: TOOLGATE_EGRESS_ALLOW with http://10.0.0.5 or cidr:10.0.0.0/8.")}
             </p>
-            {loaded.placeholder("the egress list")}
+            {loaded.placeholder(t("the egress list"))}
             {part(move || {
                 if may_change.get() {
                     return ().into_any();
@@ -55,21 +56,21 @@ pub(super) fn Egress(
                 hosts
                     .map(|list| {
                         view! {
-                            <Tags names=list.hosts none="no hosts of its own" />
-                            <p class="muted">"System administrators change this list."</p>
+                            <Tags names=list.hosts none=t("no hosts of its own") />
+                            <p class="muted">{t("System administrators change this list.")}</p>
                         }
                     })
                     .into_any()
             })}
             <When test=move || may_change.get() && loaded.is_there()>
                 <form class="stack" on:submit=save>
-                    <Field id="egress-hosts" label="Hosts" help="One in each line, with scheme and port where it is not the usual one: https://api.example.com" guide="openapi-import#hosts">
+                    <Field id="egress-hosts" label=t("Hosts") help=t("One in each line, with scheme and port where it is not the usual one: https://api.example.com") guide="openapi-import#hosts">
                         <TextArea id="egress-hosts" value=text mono=true rows=5 />
                     </Field>
                     {action.refusal(EditorHandle::new())}
                     <div>
                         <button type="submit" class="button" disabled=move || action.busy.get()>
-                            "Save the list"
+                            {t("Save the list")}
                         </button>
                     </div>
                 </form>

@@ -16,6 +16,7 @@ use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
 use crate::browser;
 use crate::components::{Field, SectionHead, TextArea, TextInput, Toasts, after_paint};
+use crate::language::{marked, t};
 use crate::loaded::Loaded;
 use crate::reactive::{When, condition, effect, part};
 use crate::routes::PageKind;
@@ -26,33 +27,37 @@ use crate::url::project_in_path;
 type Threshold = (&'static str, &'static str, fn(&mut AlertThresholds) -> &mut u32);
 
 const THRESHOLDS: [Threshold; 7] = [
-    ("alert-window", "Seconds over which the rules count", |all| {
-        &mut all.window_s
-    }),
+    (
+        "alert-window",
+        marked("Seconds over which the rules count"),
+        |all| &mut all.window_s,
+    ),
     (
         "alert-escalation",
-        "Requests for groups that were not granted, by one caller",
+        marked("Requests for groups that were not granted, by one caller"),
         |all| &mut all.escalation_attempts,
     ),
     (
         "alert-transitions",
-        "Calls of tools that are closed in the state, by one caller",
+        marked("Calls of tools that are closed in the state, by one caller"),
         |all| &mut all.invalid_transitions,
     ),
-    ("alert-addresses", "Different addresses of one key", |all| {
-        &mut all.key_addresses
-    }),
+    (
+        "alert-addresses",
+        marked("Different addresses of one key"),
+        |all| &mut all.key_addresses,
+    ),
     (
         "alert-first-use",
-        "First use of a group by a key (1 reports it)",
+        marked("First use of a group by a key (1 reports it)"),
         |all| &mut all.first_group_use,
     ),
-    ("alert-wide", "Calls soon after a grant of *", |all| {
+    ("alert-wide", marked("Calls soon after a grant of *"), |all| {
         &mut all.calls_after_wide_grant
     }),
     (
         "alert-credentials",
-        "Refused credentials from one address",
+        marked("Refused credentials from one address"),
         |all| &mut all.refused_credentials,
     ),
 ];
@@ -136,7 +141,7 @@ pub(crate) fn SettingsPage() -> impl IntoView {
         let path = in_project(&project.get_untracked(), &["settings"]);
         let ask = Ask::put(path, Body::json(&settings)).if_match(loaded.etag());
         action.send(ask, move |answer| {
-            toasts.done("The settings are saved.");
+            toasts.done(t("The settings are saved."));
             warned.set(warnings(&answer.text));
             loaded.reload();
         });
@@ -146,7 +151,7 @@ pub(crate) fn SettingsPage() -> impl IntoView {
         .zip(thresholds)
         .map(|((id, label, _), field)| {
             view! {
-                <Field id label=*label>
+                <Field id label=t(label)>
                     <TextInput id value=field kind="number" max="9" />
                 </Field>
             }
@@ -155,57 +160,57 @@ pub(crate) fn SettingsPage() -> impl IntoView {
         .collect::<Vec<_>>();
     let fields = StoredValue::new_local(Some(fields));
     view! {
-        <SectionHead section=PageKind::Settings text="What this project sets for itself. Changes are effective at once, in every replica." />
-        {loaded.placeholder("the settings")}
+        <SectionHead section=PageKind::Settings text=t("What this project sets for itself. Changes are effective at once, in every replica.") />
+        {loaded.placeholder(t("the settings"))}
         <form class="stack" on:submit=save hidden=move || !loaded.is_there()>
             <fieldset class="stack" disabled=move || !may_change.get()>
             <section class="panel stack">
-                <h2>"Agent"</h2>
+                <h2>{t("Agent")}</h2>
                 <Field
                     id="agent-endpoint"
-                    label="Endpoint"
-                    help="Agent requests are forwarded here with the tools they may use. Without it they are answered with the tools."
+                    label=t("Endpoint")
+                    help=t("Agent requests are forwarded here with the tools they may use. Without it they are answered with the tools.")
                     guide="sessions#agent-requests"
                 >
                     <TextInput id="agent-endpoint" value=endpoint mono=true placeholder="https://agent.example.com/run" max="2048" />
                 </Field>
             </section>
             <section class="panel stack">
-                <h2>"Webhook for alerts and notifications"</h2>
+                <h2>{t("Webhook for alerts and notifications")}</h2>
                 <div class="columns">
-                    <Field id="webhook-url" label="Address" help="Reached through the egress rules." guide="alerts#webhook">
+                    <Field id="webhook-url" label=t("Address") help=t("Reached through the egress rules.") guide="alerts#webhook">
                         <TextInput id="webhook-url" value=webhook mono=true placeholder="https://hooks.example.com/toolgate" max="2048" />
                     </Field>
-                    <Field id="webhook-secret" label="Signing secret" help="The name of a secret of this project." guide="limits-and-secrets#secrets">
+                    <Field id="webhook-secret" label=t("Signing secret") help=t("The name of a secret of this project.") guide="limits-and-secrets#secrets">
                         <TextInput id="webhook-secret" value=secret mono=true placeholder="WEBHOOK_KEY" max="128" />
                     </Field>
                 </div>
             </section>
             <section class="panel stack" id="alert-thresholds">
-                <h2>"When to raise an alert"</h2>
+                <h2>{t("When to raise an alert")}</h2>
                 <p class="muted">
-                    "0 switches a rule off. "
-                    <a href="/help/alerts#patterns" rel="external" target="_blank" aria-label="Learn more about the rules of alerts">
-                        "Learn more"
+                    {t("0 switches a rule off. ")}
+                    <a href="/help/alerts#patterns" rel="external" target="_blank" aria-label=t("Learn more about the rules of alerts")>
+                        {t("Learn more")}
                     </a>
                 </p>
                 <div class="columns columns-level">{fields.try_update_value(Option::take).flatten()}</div>
             </section>
             {sessions.view()}
             <section class="panel stack">
-                <h2>"Tools for MCP clients"</h2>
+                <h2>{t("Tools for MCP clients")}</h2>
                 <label class="check">
                     <input
                         type="checkbox"
                         prop:checked=move || searches.get()
                         on:change=move |event| searches.set(event_target_checked(&event))
                     />
-                    "Clients search for tools instead of listing them"
+                    {t("Clients search for tools instead of listing them")}
                 </label>
                 <Field
                     id="pinned-tools"
-                    label="Pinned tools"
-                    help="Names of tools that are listed beside the search, one a line, for clients that may call them."
+                    label=t("Pinned tools")
+                    help=t("Names of tools that are listed beside the search, one a line, for clients that may call them.")
                     guide="mcp#searching-instead-of-listing"
                 >
                     <TextArea id="pinned-tools" value=pinned rows=3 mono=true />
@@ -216,26 +221,26 @@ pub(crate) fn SettingsPage() -> impl IntoView {
                         prop:checked=move || takes_session.get()
                         on:change=move |event| takes_session.set(event_target_checked(&event))
                     />
-                    "Tools have an argument toolgate_session, for clients that have no session of their own"
+                    {t("Tools have an argument toolgate_session, for clients that have no session of their own")}
                 </label>
             </section>
             <section class="panel stack">
-                <h2>"MCP servers that tools register"</h2>
+                <h2>{t("MCP servers that tools register")}</h2>
                 <label class="check">
                     <input
                         type="checkbox"
                         prop:checked=move || trusted.get()
                         on:change=move |event| trusted.set(event_target_checked(&event))
                     />
-                    "Connect to a server that mcp_register_server registers without waiting for approval"
+                    {t("Connect to a server that mcp_register_server registers without waiting for approval")}
                 </label>
             </section>
             <section class="panel stack">
-                <h2>"Services that announce themselves"</h2>
+                <h2>{t("Services that announce themselves")}</h2>
                 <Field
                     id="trusted-announcers"
-                    label="Trusted announcers"
-                    help="Whose announcements on the message bus count at once, one a line: service_key:{id}, user:{id} or external:{issuer}|{subject}. What others announce waits for a decision."
+                    label=t("Trusted announcers")
+                    help=t("Whose announcements on the message bus count at once, one a line: service_key:{id}, user:{id} or external:{issuer}|{subject}. What others announce waits for a decision.")
                     guide="tool-services#services-that-announce-themselves"
                 >
                     <TextArea id="trusted-announcers" value=announcers rows=3 mono=true />
@@ -250,7 +255,7 @@ pub(crate) fn SettingsPage() -> impl IntoView {
             <When test=move || may_change.get()>
                 <div class="row">
                     <button type="submit" class="button button-primary" disabled=move || action.busy.get()>
-                        "Save"
+                        {t("Save")}
                     </button>
                 </div>
             </When>

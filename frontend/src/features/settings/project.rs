@@ -7,6 +7,7 @@ use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
 use crate::components::{Confirm, Field, TextInput, Toasts};
 use crate::features::projects::Projects;
+use crate::language::{t, tf};
 use crate::loaded::Loaded;
 use crate::reactive::{When, condition, effect};
 use crate::routes::{Page, PageKind};
@@ -39,7 +40,7 @@ pub(super) fn ProjectItself(
         };
         let ask = Ask::patch(path(), Body::json(&body)).if_match(loaded.etag());
         renaming.send(ask, move |_| {
-            toasts.done("The project has another name.");
+            toasts.done(t("The project has another name."));
             loaded.reload();
             projects.list.reload();
         });
@@ -47,7 +48,7 @@ pub(super) fn ProjectItself(
     let delete = move |()| {
         deleting.send(Ask::delete(path()).if_match(loaded.etag()), move |_| {
             asking.set(false);
-            toasts.done("The project is deleted.");
+            toasts.done(t("The project is deleted."));
             projects.list.reload();
             session.refresh();
             navigator.go(&Page::of_server(PageKind::Projects).path());
@@ -56,31 +57,31 @@ pub(super) fn ProjectItself(
     view! {
         <When test=may>
             <section class="panel stack" id="project" aria-labelledby="project-itself">
-                <h2 id="project-itself">"Project"</h2>
+                <h2 id="project-itself">{t("Project")}</h2>
                 <form class="stack" on:submit=rename>
-                    <Field id="project-rename" label="Name of the project" help="For people. The id, which addresses and definitions use, stays.">
+                    <Field id="project-rename" label=t("Name of the project") help=t("For people. The id, which addresses and definitions use, stays.")>
                         <TextInput id="project-rename" value=name max="200" />
                     </Field>
                     {renaming.outcome()}
                     <div class="row row-spread">
                         <button type="submit" class="button" disabled=move || renaming.busy.get()>
-                            "Rename the project"
+                            {t("Rename the project")}
                         </button>
                         <button type="button" class="button button-danger" on:click=move |_| asking.set(true)>
-                            "Delete the project"
+                            {t("Delete the project")}
                         </button>
                     </div>
                 </form>
             </section>
             <Confirm
                 open=asking
-                title=Signal::derive(move || format!("Delete the project {}?", project.get()))
-                verb="Delete the project"
+                title=Signal::derive(move || tf!("Delete the project {name}?", name = project.get()))
+                verb=t("Delete the project")
                 typed=Signal::derive(move || project.get())
                 action=deleting
                 on_confirm=delete
             >
-                <p>"Its tools, keys, grants, secrets and sessions are gone at once, and this cannot be undone. Its records stay in the database."</p>
+                <p>{t("Its tools, keys, grants, secrets and sessions are gone at once, and this cannot be undone. Its records stay in the database.")}</p>
             </Confirm>
         </When>
     }

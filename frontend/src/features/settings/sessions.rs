@@ -6,12 +6,13 @@ use toolgate_api::states::StatePage;
 
 use crate::api::{in_project, read_json};
 use crate::components::{Field, Select};
+use crate::language::{marked, t, tf};
 use crate::loaded::Loaded;
 use crate::reactive::part;
 
 const USES: [(&str, &str); 2] = [
-    ("optional", "Requests may name a state themselves"),
-    ("required", "Every request must name a session"),
+    ("optional", marked("Requests may name a state themselves")),
+    ("required", marked("Every request must name a session")),
 ];
 
 /// The part of the form.
@@ -55,13 +56,16 @@ impl Sessions {
 
     /// The fields.
     pub(super) fn view(self) -> AnyView {
-        let options = Signal::stored(USES.map(|(key, text)| (key.to_owned(), text.to_owned())).to_vec());
+        let options = Signal::stored(
+            USES.map(|(key, text)| (key.to_owned(), t(text).to_owned()))
+                .to_vec(),
+        );
         let more = Signal::derive(move || {
             let chosen = self.starts.get();
             let known = self.states.read::<StatePage>().map(|page| page.items);
             let known = known.into_iter().flatten().map(|state| state.name);
             let more = known.filter(|name| !chosen.contains(name));
-            let first = (String::new(), "Choose a state".to_owned());
+            let first = (String::new(), t("Choose a state").to_owned());
             std::iter::once(first)
                 .chain(more.map(|name| (name.clone(), name)))
                 .collect::<Vec<_>>()
@@ -74,11 +78,11 @@ impl Sessions {
         let chosen = part(move || {
             let starts = self.starts.get();
             if starts.is_empty() {
-                let text = "None is chosen: every state, or only undefined when sessions are required.";
+                let text = t("None is chosen: every state, or only undefined when sessions are required.");
                 return view! { <p class="muted">{text}</p> }.into_any();
             }
             let line = |name: String| {
-                let label = format!("Remove {name}");
+                let label = tf!("Remove {name}", name);
                 let remove = name.clone();
                 view! {
                     <li class="row">
@@ -89,7 +93,7 @@ impl Sessions {
                             aria-label=label
                             on:click=move |_| self.starts.update(|starts| starts.retain(|name| *name != remove))
                         >
-                            "Remove"
+                            {t("Remove")}
                         </button>
                     </li>
                 }
@@ -99,12 +103,12 @@ impl Sessions {
         });
         view! {
             <section class="panel stack">
-                <h2>"Sessions"</h2>
+                <h2>{t("Sessions")}</h2>
                 <div class="columns">
                     <Field
                         id="sessions-use"
-                        label="Workflow state"
-                        help="With required sessions no request names its own state: the gateway keeps it, and only calls move it."
+                        label=t("Workflow state")
+                        help=t("With required sessions no request names its own state: the gateway keeps it, and only calls move it.")
                     >
                         <Select
                             id="sessions-use"
@@ -113,11 +117,11 @@ impl Sessions {
                             on_change=move |key: String| self.usage.set(key)
                         />
                     </Field>
-                    <Field id="start-state" label="Add a start state" help="Of the states that tools or declarations name. The first counts where undefined is none." guide="sessions#requiring-sessions">
+                    <Field id="start-state" label=t("Add a start state") help=t("Of the states that tools or declarations name. The first counts where undefined is none.") guide="sessions#requiring-sessions">
                         <Select id="start-state" value=Signal::stored(String::new()) options=more on_change=add />
                     </Field>
                 </div>
-                <h3>"New sessions begin in"</h3>
+                <h3>{t("New sessions begin in")}</h3>
                 {chosen}
             </section>
         }
@@ -132,8 +136,8 @@ pub(super) fn warnings(answer: &str) -> Vec<String> {
     warnings
         .into_iter()
         .map(|warning| match warning.hint {
-            Some(hint) => format!("Saved, but {}: {hint}.", warning.message),
-            None => format!("Saved, but {}.", warning.message),
+            Some(hint) => tf!("Saved, but {message}: {hint}.", message = warning.message, hint),
+            None => tf!("Saved, but {message}.", message = warning.message),
         })
         .collect()
 }

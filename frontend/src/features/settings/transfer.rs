@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use crate::api::in_project;
+use crate::language::t;
 use crate::reactive::{When, condition};
 use crate::routes::{Page, PageKind};
 use crate::session::{Permission, Session};
@@ -20,20 +21,20 @@ pub(super) fn Transfer(
     view! {
         <When test=may_export>
             <section class="panel stack" aria-labelledby="transfer-title">
-                <h2 id="transfer-title">"Export and import"</h2>
+                <h2 id="transfer-title">{t("Export and import")}</h2>
                 <p class="muted">
-                    "One YAML file with settings, limits, groups, states, tools, MCP servers, guides, grants of users and policy tests. Secrets are named in it, without their values; keys are not in it. An import shows what it would change before it changes anything. "
-                    <a href="/help/projects#export-as-one-file" rel="external" target="_blank" aria-label="Learn more about exporting a project">
-                        "Learn more"
+                    {t("One YAML file with settings, limits, groups, states, tools, MCP servers, guides, grants of users and policy tests. Secrets are named in it, without their values; keys are not in it. An import shows what it would change before it changes anything. ")}
+                    <a href="/help/projects#export-as-one-file" rel="external" target="_blank" aria-label=t("Learn more about exporting a project")>
+                        {t("Learn more")}
                     </a>
                 </p>
                 <div class="row">
                     <a class="button" rel="external" download href=move || in_project(&project.get(), &["export"])>
-                        "Export"
+                        {t("Export")}
                     </a>
                     <When test=may_import>
                         <a class="button" href=import>
-                            "Import a file"
+                            {t("Import a file")}
                         </a>
                     </When>
                 </div>

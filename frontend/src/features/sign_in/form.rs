@@ -10,6 +10,7 @@ use super::TypedAhead;
 use crate::api::{ApiError, Ask, Body};
 use crate::browser;
 use crate::components::{Icon, ProblemPanel, Symbol, ThemeSwitch};
+use crate::language::{t, tf};
 use crate::rare_parts::set_up_second_factor;
 use crate::reactive::{effect, part};
 use crate::routes;
@@ -68,7 +69,7 @@ pub(crate) fn SignInForm(
         let href = format!("/auth/sign-in/{}?next={}", way.id, browser::encode(&after()));
         view! {
             <a class="button button-wide" href=href rel="external">
-                {format!("Sign in with {}", way.title)}
+                {tf!("Sign in with {way}", way = way.title)}
             </a>
         }
     };
@@ -118,9 +119,9 @@ pub(crate) fn SignInForm(
         view! {
         <form class="form" method="post" on:submit=submit aria-busy=move || busy.get().to_string()>
             {(parameter("reason").as_deref() == Some("ended"))
-                .then(|| view! { <p class="note" role="status">"Your session has ended. Sign in to go on."</p> })}
+                .then(|| view! { <p class="note" role="status">{t("Your session has ended. Sign in to go on.")}</p> })}
             <div class="field">
-                <label for="username">"User name"</label>
+                <label for="username">{t("User name")}</label>
                 <input
                     id="username"
                     class="input"
@@ -136,7 +137,7 @@ pub(crate) fn SignInForm(
                 />
             </div>
             <div class="field">
-                <label for="password">"Password"</label>
+                <label for="password">{t("Password")}</label>
                 <input
                     id="password"
                     class="input"
@@ -157,7 +158,7 @@ pub(crate) fn SignInForm(
                     .then(|| {
                         view! {
                             <div class="field">
-                                <label for="code">"Code"</label>
+                                <label for="code">{t("Code")}</label>
                                 <input
                                     id="code"
                                     class="input mono"
@@ -171,7 +172,7 @@ pub(crate) fn SignInForm(
                                     aria-describedby="code-help"
                                 />
                                 <p class="field-help" id="code-help">
-                                    "From your authenticator app, or a recovery code."
+                                    {t("From your authenticator app, or a recovery code.")}
                                 </p>
                             </div>
                         }
@@ -199,7 +200,7 @@ pub(crate) fn SignInForm(
                     }}
                 </div>
                 <button type="submit" class="button button-primary button-wide" aria-disabled=move || busy.get().to_string()>
-                    {move || if busy.get() { "Signing in…" } else { "Sign in" }}
+                    {move || if busy.get() { t("Signing in…") } else { t("Sign in") }}
                 </button>
             </div>
             {part(move || {
@@ -219,7 +220,7 @@ pub(crate) fn SignInForm(
         {part(move || match setting_up.get() {
             Some(user) => {
                 view! {
-                    <p class="note" role="status">"An administrator requires a second factor of you. Set it up to sign in."</p>
+                    <p class="note" role="status">{t("An administrator requires a second factor of you. Set it up to sign in.")}</p>
                     {set_up_second_factor(user, Callback::new(move |()| enter()))}
                 }
                     .into_any()

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use toolgate_api::explain::{DecisionEffect, TestOutcome, TestReport, ToolExplanation};
 
 use crate::components::{Badge, Tags, Tone, word};
+use crate::language::t;
 use crate::reactive::part;
 use crate::remedies::{Refusal, remedies};
 use crate::routes::Page;
@@ -11,8 +12,8 @@ use crate::routes::Page;
 /// One tool. What hides it is shown at once, the other tests when it is unfolded.
 pub(super) fn explanation(project: &str, principal: &str, item: ToolExplanation) -> AnyView {
     let (tone, text) = match item.effect {
-        DecisionEffect::Allow => (Tone::Good, "allowed"),
-        DecisionEffect::Deny => (Tone::Bad, "refused"),
+        DecisionEffect::Allow => (Tone::Good, t("allowed")),
+        DecisionEffect::Deny => (Tone::Bad, t("refused")),
     };
     let href = Page::tool(project.to_owned(), item.tool.clone()).path();
     let refusal = Refusal::of_explanation(project, principal, &item);
@@ -20,7 +21,7 @@ pub(super) fn explanation(project: &str, principal: &str, item: ToolExplanation)
     let reason =
         (item.effect == DecisionEffect::Deny).then(|| view! { <p class="muted">{item.summary.clone()}</p> });
     let leads = (item.state.after != item.state.before)
-        .then(|| view! { <span class="muted">"leads to " <span class="mono">{item.state.after.clone()}</span></span> });
+        .then(|| view! { <span class="muted">{t("leads to ")} <span class="mono">{item.state.after.clone()}</span></span> });
     // Most are never unfolded, and what they hold would be most of the page.
     let (tests, unfolded) = (StoredValue::new(item.tests), RwSignal::new(false));
     let tests = part(move || {
@@ -43,7 +44,7 @@ pub(super) fn explanation(project: &str, principal: &str, item: ToolExplanation)
                 </summary>
                 <ol class="timeline">{tests}</ol>
                 <p>
-                    <a href=href>"Open the tool"</a>
+                    <a href=href>{t("Open the tool")}</a>
                 </p>
             </details>
             {reason}
@@ -56,10 +57,10 @@ pub(super) fn explanation(project: &str, principal: &str, item: ToolExplanation)
 /// One test of the decision, with what it compared.
 fn test(report: TestReport) -> AnyView {
     let (tone, outcome) = match report.outcome {
-        TestOutcome::Passed => (Tone::Good, "passed"),
-        TestOutcome::Failed => (Tone::Bad, "failed"),
-        TestOutcome::NotReached => (Tone::Plain, "not reached"),
-        TestOutcome::Unknown => (Tone::Plain, "cannot be decided"),
+        TestOutcome::Passed => (Tone::Good, t("passed")),
+        TestOutcome::Failed => (Tone::Bad, t("failed")),
+        TestOutcome::NotReached => (Tone::Plain, t("not reached")),
+        TestOutcome::Unknown => (Tone::Plain, t("cannot be decided")),
     };
     let mut compared = Vec::new();
     if let Some(operands) = report.operands {
@@ -76,13 +77,13 @@ fn test(report: TestReport) -> AnyView {
                 );
             }
         };
-        push("requested", operands.requested);
-        push("granted", operands.granted);
-        push("missing", operands.missing.filter(|names| !names.is_empty()));
-        push("the tool's groups", operands.tool_groups);
+        push(t("requested"), operands.requested);
+        push(t("granted"), operands.granted);
+        push(t("missing"), operands.missing.filter(|names| !names.is_empty()));
+        push(t("the tool's groups"), operands.tool_groups);
         let closed = operands.closed.unwrap_or_default();
         push(
-            "closed",
+            t("closed"),
             (!closed.is_empty()).then(|| {
                 closed
                     .iter()
@@ -90,11 +91,11 @@ fn test(report: TestReport) -> AnyView {
                     .collect()
             }),
         );
-        push("open in", operands.tool_states);
-        push("state", operands.state.map(|state| vec![state]));
+        push(t("open in"), operands.tool_states);
+        push(t("state"), operands.state.map(|state| vec![state]));
         let faults = operands.faults.unwrap_or_default();
         push(
-            "faults",
+            t("faults"),
             (!faults.is_empty()).then(|| faults.iter().map(|fault| fault.message.clone()).collect()),
         );
     }

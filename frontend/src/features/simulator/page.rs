@@ -1,13 +1,15 @@
 //! The page of the simulator.
 
 use leptos::prelude::*;
+use toolgate_api::auth::PrincipalKind;
 use toolgate_api::permissions::PermissionMatrix;
 use toolgate_api::settings::{ProjectSettings, SessionUse};
 
 use super::question::{ASKS, NAMES, Question};
 use super::simulation::Simulation;
 use crate::api::in_project;
-use crate::components::{Field, NameInput, NamesOf, SectionHead, Select, TextInput, word};
+use crate::components::{Field, NameInput, NamesOf, SectionHead, Select, TextInput};
+use crate::language::{marked, t};
 use crate::loaded::Loaded;
 use crate::reactive::{When, condition, effect};
 use crate::routes::PageKind;
@@ -15,7 +17,10 @@ use crate::session::{Permission, Session};
 use crate::url::{Navigator, UrlParam, project_in_path};
 
 /// Where a call would be made, in a project that requires sessions.
-const WITHIN: [(&str, &str); 2] = [("", "Without a session"), ("yes", "In a session in this state")];
+const WITHIN: [(&str, &str); 2] = [
+    ("", marked("Without a session")),
+    ("yes", marked("In a session in this state")),
+];
 
 /// The question, and the answer for every tool.
 #[component]
@@ -76,10 +81,14 @@ pub(crate) fn SimulatorPage() -> impl IntoView {
         }
     };
     let who = Signal::derive(move || {
-        let mut all = vec![(String::new(), "Myself".to_owned())];
+        let mut all = vec![(String::new(), t("Myself").to_owned())];
         if let Some(matrix) = people.read::<PermissionMatrix>() {
             all.extend(matrix.items.into_iter().map(|row| {
-                let kind = word(&row.kind).replace('_', " ");
+                let kind = match row.kind {
+                    PrincipalKind::User => t("user"),
+                    PrincipalKind::ServiceKey => t("service key"),
+                    PrincipalKind::External => t("external"),
+                };
                 (row.principal, format!("{} ({kind})", row.name))
             }));
         }
@@ -89,29 +98,32 @@ pub(crate) fn SimulatorPage() -> impl IntoView {
         }
         all
     });
-    let asks = Signal::stored(ASKS.map(|(key, text)| (key.to_owned(), text.to_owned())).to_vec());
+    let asks = Signal::stored(
+        ASKS.map(|(key, text)| (key.to_owned(), t(text).to_owned()))
+            .to_vec(),
+    );
     let withins = Signal::stored(
         WITHIN
-            .map(|(key, text)| (key.to_owned(), text.to_owned()))
+            .map(|(key, text)| (key.to_owned(), t(text).to_owned()))
             .to_vec(),
     );
     let in_session = move || !session.with(String::is_empty);
     view! {
-        <SectionHead section=PageKind::Simulator text="What would they see in this state with these groups, and why? The answer is the gateway's own decision; nothing runs and nothing moves." />
+        <SectionHead section=PageKind::Simulator text=t("What would they see in this state with these groups, and why? The answer is the gateway's own decision; nothing runs and nothing moves.") />
         <form class="panel columns" on:submit=submit>
             <When test=in_session>
                 <p class="note row">
                     <span>
-                        "In the session " <code>{session}</code>
-                        ": its principal, its groups and its state count."
+                        {t("In the session ")} <code>{session}</code>
+                        {t(": its principal, its groups and its state count.")}
                     </span>
                     <button type="button" class="button button-small" on:click=move |_| session.set(String::new())>
-                        "Ask without it"
+                        {t("Ask without it")}
                     </button>
                 </p>
             </When>
             <When test=move || !in_session()>
-                <Field id="simulate-who" label="Who">
+                <Field id="simulate-who" label=t("Who")>
                     <Select
                         id="simulate-who"
                         value=principal
@@ -119,22 +131,22 @@ pub(crate) fn SimulatorPage() -> impl IntoView {
                         on_change=move |chosen: String| principal.set(chosen)
                     />
                 </Field>
-                <Field id="simulate-ask" label="Asks for">
+                <Field id="simulate-ask" label=t("Asks for")>
                     <Select id="simulate-ask" value=ask options=asks on_change=move |chosen: String| ask.set(chosen) />
                 </Field>
                 <When test=move || ask.get() == "these">
-                    <Field id="simulate-group" label="Groups" help="Separated by commas; * is every group.">
+                    <Field id="simulate-group" label=t("Groups") help=t("Separated by commas; * is every group.")>
                         <NameInput id="simulate-group" value=group of=NamesOf::Groups many=true placeholder="knowledge" />
                     </Field>
                 </When>
-                <Field id="simulate-state" label="In the state" help="Empty is undefined.">
+                <Field id="simulate-state" label=t("In the state") help=t("Empty is undefined.")>
                     <NameInput id="simulate-state" value=state of=NamesOf::States placeholder="undefined" max="128" />
                 </Field>
                 <When test=move || required.get()>
                     <Field
                         id="simulate-within"
-                        label="Called"
-                        help="This project requires sessions: it refuses what is called outside one."
+                        label=t("Called")
+                        help=t("This project requires sessions: it refuses what is called outside one.")
                     >
                         <Select
                             id="simulate-within"
@@ -145,20 +157,20 @@ pub(crate) fn SimulatorPage() -> impl IntoView {
                     </Field>
                 </When>
             </When>
-            <Field id="simulate-tool" label="About the tool" help="Empty: about every tool.">
+            <Field id="simulate-tool" label=t("About the tool") help=t("Empty: about every tool.")>
                 <NameInput id="simulate-tool" value=tool of=NamesOf::Tools max="128" />
             </Field>
             <Field
                 id="simulate-time"
-                label="At the time"
-                help="In RFC 3339, for conditions and grants that end. Empty is now."
+                label=t("At the time")
+                help=t("In RFC 3339, for conditions and grants that end. Empty is now.")
                 error=text_of(time)
             >
                 <TextInput id="simulate-time" value=time mono=true placeholder="2026-12-31T18:00:00Z" max="40" />
             </Field>
             <div class="row">
                 <button type="submit" class="button button-primary" disabled=move || simulation.is_busy()>
-                    "Show"
+                    {t("Show")}
                 </button>
             </div>
         </form>
@@ -171,6 +183,6 @@ pub(crate) fn SimulatorPage() -> impl IntoView {
 fn text_of(time: RwSignal<String>) -> Signal<Option<String>> {
     Signal::derive(move || {
         let wrong = time.with(|time| !time.trim().is_empty() && super::parse_time(time).is_none());
-        wrong.then(|| "This is not a valid time. Use the form 2026-12-31T18:00:00Z.".to_owned())
+        wrong.then(|| t("This is not a valid time. Use the form 2026-12-31T18:00:00Z.").to_owned())
     })
 }

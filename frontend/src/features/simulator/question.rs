@@ -6,14 +6,15 @@ use toolgate_api::explain::ExplainRequest;
 use crate::api::with_query;
 use crate::browser::iso;
 use crate::components::word;
+use crate::language::marked;
 use crate::routes::{Page, PageKind};
 
 /// The groups that are asked for. Asking for none and not saying are different things.
 pub(crate) const ASKS: [(&str, &str); 4] = [
-    ("", "The default group"),
-    ("these", "These groups"),
-    ("held", "All that they hold"),
-    ("nothing", "No group at all"),
+    ("", marked("The default group")),
+    ("these", marked("These groups")),
+    ("held", marked("All that they hold")),
+    ("nothing", marked("No group at all")),
 ];
 
 /// The parameters of the address, in the order of [`Question::of`].

@@ -8,6 +8,7 @@ use super::question::Question;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
 use crate::components::{ProblemPanel, Skeleton, Tags, many_tools, word};
+use crate::language::{t, tf};
 use crate::reactive::part;
 
 /// Tools that are asked about at once.
@@ -110,7 +111,9 @@ impl Simulation {
     pub(crate) fn view(self) -> AnyView {
         let whole = move || {
             if !self.answered.get() {
-                let waiting = self.is_busy().then(|| view! { <Skeleton what="the answer" /> });
+                let waiting = self
+                    .is_busy()
+                    .then(|| view! { <Skeleton what=t("the answer") /> });
                 return waiting.into_any();
             }
             let (allowed, hidden): (Vec<_>, Vec<_>) = self
@@ -119,10 +122,10 @@ impl Simulation {
                 .into_iter()
                 .partition(|item| item.effect == DecisionEffect::Allow);
             let more = if self.next.with(Option::is_some) { "+" } else { "" };
-            let counts = format!(
-                "{} of {}{more} tools can be called",
-                allowed.len(),
-                allowed.len() + hidden.len()
+            let counts = tf!(
+                "{count} of {all} tools can be called",
+                count = allowed.len(),
+                all = format!("{}{more}", allowed.len() + hidden.len())
             );
             let many = many_tools(allowed.len() as u64);
             let list = |title: &'static str, items: Vec<ToolExplanation>| {
@@ -146,11 +149,11 @@ impl Simulation {
                 <p class="row simulator-sum">
                     <strong>{counts}</strong>
                     {many}
-                    <span class="muted">"Granted:"</span>
+                    <span class="muted">{t("Granted:")}</span>
                     <Tags names=self.granted.get() />
                 </p>
-                {list("Can be called", allowed)}
-                {list("Hidden", hidden)}
+                {list(t("Can be called"), allowed)}
+                {list(t("Hidden"), hidden)}
             }
             .into_any()
         };
@@ -174,7 +177,7 @@ impl Simulation {
                             disabled=move || self.is_busy()
                             on:click=move |_| self.more()
                         >
-                            "Show more tools"
+                            {t("Show more tools")}
                         </button>
                     </p>
                 }

@@ -8,6 +8,7 @@ use crate::action::Action;
 use crate::api::{Ask, Body, in_project, with_query};
 use crate::components::{Dialog, Field, TextArea, TextInput, Toasts};
 use crate::expectations;
+use crate::language::{t, tf};
 use crate::loaded::Loaded;
 use crate::reactive::{When, effect, part, text};
 use crate::url::Navigator;
@@ -61,7 +62,7 @@ pub(super) fn Describe(
     let carry_out = move |_| {
         renaming.send(rename(&[expectations::ignoring(ignored)]), move |_| {
             open.set(false);
-            toasts.done("The state is renamed everywhere.");
+            toasts.done(t("The state is renamed everywhere."));
             navigator.set(&[("at", new_name.get_untracked().trim()), ("way", "")], true);
             on_renamed.run(());
         });
@@ -80,23 +81,23 @@ pub(super) fn Describe(
             ask.if_new()
         };
         action.send(ask, move |_| {
-            toasts.done("The state is described.");
+            toasts.done(t("The state is described."));
             state.reload();
             open.set(false);
         });
     };
     view! {
-        <Dialog open title=text(move || format!("State {}", here.get()))>
+        <Dialog open title=text(move || tf!("State {name}", name = here.get()))>
             <form on:submit=save>
                 <div class="dialog-body">
-                    <Field id="state-description" label="Description" help="What it means that a workflow is here.">
+                    <Field id="state-description" label=t("Description") help=t("What it means that a workflow is here.")>
                         <TextArea id="state-description" value=words rows=4 />
                     </Field>
                     {action.outcome()}
                     <Field
                         id="state-name"
-                        label="New name"
-                        help="In all tools, sessions, start states, tests and limits at once, on the record."
+                        label=t("New name")
+                        help=t("In all tools, sessions, start states, tests and limits at once, on the record.")
                     >
                         <TextInput id="state-name" value=new_name mono=true max="128" />
                     </Field>
@@ -104,7 +105,7 @@ pub(super) fn Describe(
                     {renaming.outcome()}
                     {part(move || effects.get().map(|effects| touched(&effects)).into_any())}
                     {expectations::escape(
-                        "Do it all the same, although policy tests would fail",
+                        t("Do it all the same, although policy tests would fail"),
                         ignored,
                         move || renaming.error.with(expectations::refused),
                     )}
@@ -118,7 +119,7 @@ pub(super) fn Describe(
                                 disabled=move || renaming.busy.get()
                                 on:click=carry_out
                             >
-                                "Rename it everywhere"
+                                {t("Rename it everywhere")}
                             </button>
                         </When>
                         <When test=move || effects.with(Option::is_none)>
@@ -128,14 +129,14 @@ pub(super) fn Describe(
                                 disabled=move || looking.busy.get() || is_same()
                                 on:click=look
                             >
-                                "Rename"
+                                {t("Rename")}
                             </button>
                         </When>
                     </div>
                 </div>
                 <footer class="dialog-foot">
                     <button type="submit" class="button button-primary" disabled=move || action.busy.get()>
-                        "Save"
+                        {t("Save")}
                     </button>
                 </footer>
             </form>
@@ -145,11 +146,11 @@ pub(super) fn Describe(
 
 /// What renaming touches.
 fn touched(effects: &NameEffects) -> AnyView {
-    let text = format!(
-        "Touches {}, {} and {}.",
-        counted(effects.tool_count, "tool"),
-        counted(effects.grant_count, "grant"),
-        counted(effects.session_count, "session"),
+    let text = tf!(
+        "Touches {tools}, {grants} and {sessions}.",
+        tools = counted(effects.tool_count, "tool"),
+        grants = counted(effects.grant_count, "grant"),
+        sessions = counted(effects.session_count, "session"),
     );
     view! { <p class="note" role="status">{text}</p> }.into_any()
 }

@@ -12,6 +12,7 @@ use super::map::map;
 use super::picked::{Picked, way_of};
 use crate::api::ApiError;
 use crate::components::{Icon, Symbol};
+use crate::language::{t, tf};
 use crate::lazy::lazy;
 use crate::reactive::part;
 use crate::words::counted;
@@ -32,7 +33,7 @@ fn code() -> Result<Draw, ApiError> {
 /// Draws a graph as soon as the code that places it is here.
 pub(super) fn lazy_drawing(graph: StateGraph, picked: Picked, counts: Memo<SessionCounts>) -> AnyView {
     lazy(
-        Some("the drawing"),
+        Some(t("the drawing")),
         true,
         || Box::pin(code()),
         move |draw| draw(&graph, picked, counts),
@@ -60,18 +61,18 @@ fn drawing(graph: &StateGraph, picked: Picked, counts: Memo<SessionCounts>) -> A
             let dead = graph.dead_ends.iter().any(|end| end.state == state.name);
             let unused = graph.unused.contains(&state.name);
             let (class, note) = match (unused, state.reachable, dead) {
-                (true, ..) => ("state-unused", "no tool names it".to_owned()),
-                (_, false, _) => ("state-unreachable", "cannot be reached".to_owned()),
-                (_, _, true) => ("state-dead", "nothing leads out".to_owned()),
-                _ => ("", format!("{} open", counted(state.open_tools, "tool"))),
+                (true, ..) => ("state-unused", t("no tool names it").to_owned()),
+                (_, false, _) => ("state-unreachable", t("cannot be reached").to_owned()),
+                (_, _, true) => ("state-dead", t("nothing leads out").to_owned()),
+                _ => ("", tf!("{tools} open", tools = counted(state.open_tools, "tool"))),
             };
             Some(state_box(&state.name, class, note, place, (picked, lens), counts))
         })
         .collect();
     let buttons = [
-        ("Zoom in", 0.8, Symbol::Plus),
-        ("Zoom out", 1.25, Symbol::Minus),
-        ("Show all", 0.0, Symbol::Fit),
+        (t("Zoom in"), 0.8, Symbol::Plus),
+        (t("Zoom out"), 1.25, Symbol::Minus),
+        (t("Show all"), 0.0, Symbol::Fit),
     ]
     .into_iter()
     .map(|(name, factor, symbol)| {
@@ -94,7 +95,7 @@ fn drawing(graph: &StateGraph, picked: Picked, counts: Memo<SessionCounts>) -> A
             class="graph-wrap"
             tabindex="0"
             role="group"
-            aria-label="State machine; plus, minus, zero and the arrow keys move the view"
+            aria-label=t("State machine; plus, minus, zero and the arrow keys move the view")
             node_ref=lens.frame
             on:keydown=move |event| lens.key(&event)
             on:wheel=move |event| {
@@ -224,7 +225,7 @@ fn sessions_at(name: &str, (x, y): (i32, i32), counts: Memo<SessionCounts>) -> A
         };
         view! {
             <g class="state-sessions">
-                <title>{format!("{} in {name} now", counted(count, "session"))}</title>
+                <title>{tf!("{sessions} in {name} now", sessions = counted(count, "session"), name)}</title>
                 <rect x=x - 22 y=y - 9 width="34" height="18" rx="9"></rect>
                 <text x=x - 5 y=y + 4 text-anchor="middle" aria-hidden="true">
                     {shown}
@@ -248,8 +249,11 @@ fn label_of(step: &GraphTransition) -> Vec<String> {
 
 /// One arrow with the tools that make the move.
 fn arrow(step: &GraphTransition, route: &Route, lines: Vec<String>, picked: Picked, lens: Lens) -> AnyView {
-    let from = step.from.as_deref().unwrap_or("every state");
-    let name = format!("From {from} to {}: {}", step.to, step.tools.join(", "));
+    let tools = step.tools.join(", ");
+    let name = match step.from.as_deref() {
+        Some(from) => tf!("From {from} to {to}: {tools}", from, to = step.to, tools),
+        None => tf!("From every state to {to}: {tools}", to = step.to, tools),
+    };
     let (x, y) = route.label;
     // The base line of the first line: the middle of the label is that of all lines.
     let first = y + 4 - LINE * i32::try_from(lines.len().saturating_sub(1)).unwrap_or(0) / 2;
@@ -263,7 +267,7 @@ fn arrow(step: &GraphTransition, route: &Route, lines: Vec<String>, picked: Pick
             <g class="graph-mark" aria-hidden="true">
                 <rect x=x y=y width=MARK_WIDTH height=MARK_HEIGHT rx="11"></rect>
                 <text x=x + MARK_WIDTH / 2 y=y + 15 text-anchor="middle">
-                    "any state"
+                    {t("any state")}
                 </text>
             </g>
         }

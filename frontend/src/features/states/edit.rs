@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::api::in_project;
 use crate::components::{Dialog, DialogFoot, Field, NameInput, NamesOf};
+use crate::language::t;
 use crate::loaded::Loaded;
 use crate::reactive::{When, effect};
 use crate::tool_change::{Part, ToolChange};
@@ -89,10 +90,10 @@ impl EditTool {
         };
         view! {
             {self.change.view()}
-            <Dialog open=self.shown title="Edit a transition">
+            <Dialog open=self.shown title=t("Edit a transition")>
                 <form on:submit=review>
                     <div class="dialog-body">
-                        <Field id="edit-tool" label="Tool" help="Its name, exactly.">
+                        <Field id="edit-tool" label=t("Tool") help=t("Its name, exactly.")>
                             <input
                                 id="edit-tool"
                                 class="input mono"
@@ -106,15 +107,15 @@ impl EditTool {
                             />
                             <datalist id="edit-tool-names">{options}</datalist>
                         </Field>
-                        {move || (!self.tool.with(String::is_empty)).then(|| loaded.placeholder("the tool"))}
+                        {move || (!self.tool.with(String::is_empty)).then(|| loaded.placeholder(t("the tool")))}
                         <When test=move || stored().is_some()>
-                            <Field id="edit-leads" label="Its success leads to the state" help="Empty: it moves nothing." guide="groups-and-states#the-rule">
+                            <Field id="edit-leads" label=t("Its success leads to the state") help=t("Empty: it moves nothing.") guide="groups-and-states#the-rule">
                                 <NameInput id="edit-leads" value=leads of=NamesOf::States max="128" />
                             </Field>
                             <Field
                                 id="edit-open"
-                                label="It is open in the states"
-                                help="Separated by commas; * is every state. Without any it can never be called."
+                                label=t("It is open in the states")
+                                help=t("Separated by commas; * is every state. Without any it can never be called.")
                             >
                                 <NameInput id="edit-open" value=open_in of=NamesOf::States many=true max="4096" />
                             </Field>
@@ -122,7 +123,7 @@ impl EditTool {
                     </div>
                     <DialogFoot open=self.shown>
                         <button type="submit" class="button button-primary" disabled=move || stored().is_none()>
-                            "Review"
+                            {t("Review")}
                         </button>
                     </DialogFoot>
                 </form>

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use toolgate_api::states::{GraphTransition, StateGraph};
 
+use crate::language::marked;
+
 /// States that are drawn at most; of more, what is around the current state.
 pub(super) const DRAWN: usize = 150;
 
@@ -21,9 +23,9 @@ pub(super) enum Focus {
 impl Focus {
     /// Every choice, as the address writes it, and its name.
     pub(super) const CHOICES: [(&'static str, &'static str); 3] = [
-        ("", "All states"),
-        ("around", "Around the current state"),
-        ("way", "The way from the start to it"),
+        ("", marked("All states")),
+        ("around", marked("Around the current state")),
+        ("way", marked("The way from the start to it")),
     ];
 
     /// As the address writes it.

@@ -17,6 +17,7 @@ use super::table::{chosen_arrow, table};
 use super::walk::Walk;
 use crate::api::in_project;
 use crate::components::{EmptyState, SectionHead, Select, Symbol};
+use crate::language::{t, tf};
 use crate::loaded::Loaded;
 use crate::reactive::{When, condition, effect, part};
 use crate::routes::{Page, PageKind};
@@ -56,7 +57,7 @@ pub(crate) fn StatesPage() -> impl IntoView {
     }
     let counts = Memo::new(move |_| sessions.read::<SessionCounts>().unwrap_or_default());
     let chosen = UrlParam::new("show");
-    let choices = Focus::CHOICES.map(|(word, name)| (word.to_owned(), name.to_owned()));
+    let choices = Focus::CHOICES.map(|(word, name)| (word.to_owned(), t(name).to_owned()));
     let choices = Signal::stored(choices.to_vec());
     let is_large = condition(move || {
         machine.with(|machine| {
@@ -99,25 +100,25 @@ pub(crate) fn StatesPage() -> impl IntoView {
     };
     let file = move |format: &str| in_project(&project.get(), &["states", "graph"]) + "?format=" + format;
     view! {
-        <SectionHead section=PageKind::States text="Tools open and close with the state of the workflow, and move it when they succeed.">
+        <SectionHead section=PageKind::States text=t("Tools open and close with the state of the workflow, and move it when they succeed.")>
             <a class="button" rel="external" download="states.mmd" href=move || file("mermaid")>
-                "Mermaid"
+                {t("Mermaid")}
             </a>
             <a class="button" rel="external" download="states.dot" href=move || file("dot")>
-                "DOT"
+                {t("DOT")}
             </a>
         </SectionHead>
-        {graph.placeholder("the state machine")}
+        {graph.placeholder(t("the state machine"))}
         {edit.view()}
         <When test=move || machine.with(Option::is_some) && !is_there.get()>
             <EmptyState
                 symbol=Symbol::State
-                title="There is only one state"
-                text="No tool moves the workflow. Give a tool state: analysis, and another available_in_states: [analysis]."
+                title=t("There is only one state")
+                text=t("No tool moves the workflow. Give a tool state: analysis, and another available_in_states: [analysis].")
             >
                 <When test=move || may_edit.get()>
                     <button type="button" class="button button-primary" on:click=move |_| edit.open("")>
-                        "Make the first transition"
+                        {t("Make the first transition")}
                     </button>
                 </When>
             </EmptyState>
@@ -127,13 +128,13 @@ pub(crate) fn StatesPage() -> impl IntoView {
                 <div class="row">
                     <Select
                         id="states-focus"
-                        name="Show"
+                        name=t("Show")
                         value=chosen.signal()
                         options=choices
                         on_change=move |word: String| chosen.replace(&word)
                     />
                     {part(move || match is_large.get() {
-                        true => view! { <p class="muted">{format!("Of more than {DRAWN} states, those around the current one are drawn.")}</p> }.into_any(),
+                        true => view! { <p class="muted">{tf!("Of more than {count} states, those around the current one are drawn.", count = DRAWN)}</p> }.into_any(),
                         false => ().into_any(),
                     })}
                 </div>

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use toolgate_api::states::StateGraph;
 
 use crate::components::{Badge, Tone};
+use crate::language::{t, tf};
 use crate::reactive::part;
 
 /// Names that are shown of one problem before all of them are asked for.
@@ -42,44 +43,44 @@ pub(super) fn problems(
     let ends: Vec<_> = machine.dead_ends.iter().map(|end| end.state.clone()).collect();
     say(
         Tone::Bad,
-        "cannot be reached",
+        t("cannot be reached"),
         Names::States,
         &machine.unreachable,
     );
-    say(Tone::Note, "nothing leads out", Names::States, &ends);
-    say(Tone::Note, "no tool names it", Names::States, &machine.unused);
+    say(Tone::Note, t("nothing leads out"), Names::States, &ends);
+    say(Tone::Note, t("no tool names it"), Names::States, &machine.unused);
     say(
         Tone::Bad,
-        "tools that can never be called",
+        t("tools that can never be called"),
         Names::Tools,
         &machine.never_callable,
     );
     say(
         Tone::Bad,
-        "tools only in unreachable states",
+        t("tools only in unreachable states"),
         Names::Tools,
         &machine.only_in_unreachable,
     );
     for cycle in &machine.cycles {
-        say(Tone::Plain, "goes round", Names::States, cycle);
+        say(Tone::Plain, t("goes round"), Names::States, cycle);
     }
     let fine = found
         .is_empty()
-        .then(|| view! { <p class="muted">"Every state can be reached and left."</p> });
+        .then(|| view! { <p class="muted">{t("Every state can be reached and left.")}</p> });
     let cut = machine.truncated.then(|| {
         view! {
             <p class="note">
-                {format!(
-                    "Only a part is shown: there are {} states and {} transitions.",
-                    machine.state_count,
-                    machine.transition_count,
+                {tf!(
+                    "Only a part is shown: there are {states} states and {transitions} transitions.",
+                    states = machine.state_count,
+                    transitions = machine.transition_count,
                 )}
             </p>
         }
     });
     view! {
         <section class="panel stack">
-            <h2>"Problems and cycles"</h2>
+            <h2>{t("Problems and cycles")}</h2>
             {fine}
             {cut}
             <ul class="stack">{found}</ul>
@@ -112,7 +113,7 @@ fn places(names: Vec<String>, go: Callback<String>) -> AnyView {
             view! {
                 <li>
                     <button type="button" class="button button-small" on:click=move |_| all.set(true)>
-                        {format!("Show {hidden} more")}
+                        {tf!("Show {hidden} more", hidden)}
                     </button>
                 </li>
             }

@@ -6,6 +6,7 @@ use toolgate_api::states::{GraphTransition, StateGraph};
 use super::edit::EditTool;
 use super::picked::{Picked, way_of};
 use crate::components;
+use crate::language::{t, tf};
 use crate::reactive::part;
 use crate::routes::Page;
 use crate::words::counted;
@@ -17,10 +18,10 @@ pub(super) fn table(project: Memo<String>, machine: Memo<Option<StateGraph>>, pi
         machine.with(|machine| {
             machine.as_ref().map(|machine| {
                 let (states, transitions) = (machine.state_count, machine.transition_count);
-                format!(
-                    "As a table: {}, {}",
-                    counted(states, "state"),
-                    counted(transitions, "transition")
+                tf!(
+                    "As a table: {states}, {transitions}",
+                    states = counted(states, "state"),
+                    transitions = counted(transitions, "transition")
                 )
             })
         })
@@ -53,19 +54,19 @@ fn transitions(project: &str, machine: &StateGraph, picked: Picked) -> AnyView {
                 }
             };
             let from = step.from.as_deref().map_or_else(
-                || view! { <span class="muted">"every state"</span> }.into_any(),
+                || view! { <span class="muted">{t("every state")}</span> }.into_any(),
                 |from| state(from).into_any(),
             );
             view! {
                 <tr role="row">
                     <th scope="row" role="rowheader">{from}</th>
-                    <td role="cell" data-label="To">{state(&step.to)}</td>
-                    <td role="cell" data-label="By">{tools(project, step, None)}</td>
+                    <td role="cell" data-label=t("Leads to")>{state(&step.to)}</td>
+                    <td role="cell" data-label=t("By")>{tools(project, step, None)}</td>
                 </tr>
             }
         })
         .collect();
-    components::table("Transitions", &["From", "To", "By"], rows).into_any()
+    components::table(t("Transitions"), &[t("From"), t("Leads to"), t("By")], rows).into_any()
 }
 
 /// The arrow that is picked, with its tools.
@@ -79,15 +80,18 @@ pub(super) fn chosen_arrow(
     let Some(step) = machine.transitions.iter().find(|step| way_of(step) == way) else {
         return ().into_any();
     };
-    let from = step.from.clone().unwrap_or_else(|| "every state".to_owned());
+    let from = match step.from.clone() {
+        Some(from) => view! { {t("From ")} <span class="mono">{from}</span> }.into_any(),
+        None => t("From every state").into_any(),
+    };
     view! {
         <section class="panel stack" role="status">
             <div class="row row-spread">
                 <h2>
-                    "From " <span class="mono">{from}</span> " to " <span class="mono">{step.to.clone()}</span>
+                    {from} {t(" to ")} <span class="mono">{step.to.clone()}</span>
                 </h2>
                 <button type="button" class="button button-small button-quiet" on:click=move |_| picked.arrow("")>
-                    "Close"
+                    {t("Close")}
                 </button>
             </div>
             {tools(project, step, edit)}
@@ -110,10 +114,10 @@ fn tools(project: &str, step: &GraphTransition, edit: Option<EditTool>) -> AnyVi
                     <button
                         type="button"
                         class="button button-small"
-                        aria-label=format!("Edit the transition of {tool}")
+                        aria-label=tf!("Edit the transition of {tool}", tool)
                         on:click=move |_| edit.open(&name)
                     >
-                        "Edit"
+                        {t("Edit")}
                     </button>
                 }
             });
@@ -129,7 +133,7 @@ fn tools(project: &str, step: &GraphTransition, edit: Option<EditTool>) -> AnyVi
         .collect();
     view! {
         <ul class="row">
-            {items} {(more > 0).then(|| view! { <li class="muted">{format!("and {more} more")}</li> })}
+            {items} {(more > 0).then(|| view! { <li class="muted">{tf!("and {more} more", more)}</li> })}
         </ul>
     }
     .into_any()

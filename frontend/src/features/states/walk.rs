@@ -9,6 +9,7 @@ use super::picked::Picked;
 use crate::api::{in_project, with_query};
 use crate::browser::encode;
 use crate::components::{Icon, Symbol};
+use crate::language::{t, tf};
 use crate::loaded::Loaded;
 use crate::reactive::{When, effect, part};
 use crate::routes::{Page, PageKind};
@@ -60,10 +61,10 @@ pub(super) fn Walk(
     };
     let may_edit = move || session.may(&project.get(), Permission::EditDefinitions);
     view! {
-        <section class="panel stack" aria-label="Walk through">
+        <section class="panel stack" aria-label=t("Walk through")>
             <div class="stack-small">
                 <h2>
-                    "In state " <span class="mono">{here}</span>
+                    {t("In state ")} <span class="mono">{here}</span>
                 </h2>
                 {part(move || {
                     let words = state.read::<State>().map(|state| state.description).filter(|words| !words.is_empty());
@@ -73,23 +74,23 @@ pub(super) fn Walk(
             </div>
             <div class="row">
                 <a class="button button-small" href=move || link(PageKind::Tools, "state")>
-                    "List its tools"
+                    {t("List its tools")}
                 </a>
                 <a class="button button-small" href=move || link(PageKind::Simulator, "state")>
-                    "Simulate a caller here"
+                    {t("Simulate a caller here")}
                 </a>
                 <When test=move || session.may(&project.get(), Permission::ManagePolicy)>
                     <button type="button" class="button button-small" on:click=move |_| describing.set(true)>
-                        "Describe or rename"
+                        {t("Describe or rename")}
                     </button>
                 </When>
                 <When test=may_edit>
                     <button type="button" class="button button-small" on:click=move |_| edit.open("")>
-                        "Edit a transition"
+                        {t("Edit a transition")}
                     </button>
                 </When>
             </div>
-            {tools.placeholder("the tools")}
+            {tools.placeholder(t("the tools"))}
             {part(move || {
                 let edit = may_edit().then_some(edit);
                 let page = tools.json();
@@ -131,7 +132,7 @@ fn way(trail: &[(String, String)], picked: Picked) -> AnyView {
         })
         .collect();
     view! {
-        <ol class="row trail" aria-label="The way so far">
+        <ol class="row trail" aria-label=t("The way so far")>
             {steps} <li class="mono">{picked.here.get_untracked()}</li>
         </ol>
     }
@@ -156,12 +157,13 @@ fn moves(
         }
         let more = way.tool_count.saturating_sub(way.tools.len() as u64);
         if more > 0 {
-            let text = format!("and {more} more tools lead to {}", way.to);
+            let text = tf!("and {more} more tools lead to {to}", more, to = way.to);
             rows.push(view! { <li class="muted">{text}</li> }.into_any());
         }
     }
     if rows.is_empty() {
-        return view! { <p class="muted">"No tool that is open here moves the workflow."</p> }.into_any();
+        return view! { <p class="muted">{t("No tool that is open here moves the workflow.")}</p> }
+            .into_any();
     }
     view! { <ul class="list">{rows}</ul> }.into_any()
 }
@@ -179,7 +181,7 @@ fn staying(project: &str, page: &Value, edit: Option<EditTool>) -> AnyView {
         return ().into_any();
     }
     let more = if page["next_cursor"].is_string() { "+" } else { "" };
-    let heading = format!("Tools that stay here: {}{more}", rows.len());
+    let heading = tf!("Tools that stay here: {count}{more}", count = rows.len(), more);
     view! {
         <details>
             <summary>{heading}</summary>
@@ -202,13 +204,13 @@ fn open_tool(
         view! {
             <button type="button" class="button button-small" on:click=move |_| step.run(taken.clone())>
                 <Icon symbol=Symbol::Arrow />
-                "Go to "
+                {t("Go to ")}
                 {to.to_owned()}
             </button>
         }
     });
     let change = edit.map(|edit| {
-        let label = format!("Edit the transition of {name}");
+        let label = tf!("Edit the transition of {tool}", tool = name);
         let name = name.to_owned();
         view! {
             <button
@@ -217,7 +219,7 @@ fn open_tool(
                 aria-label=label
                 on:click=move |_| edit.open(&name)
             >
-                "Edit"
+                {t("Edit")}
             </button>
         }
     });

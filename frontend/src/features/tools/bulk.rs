@@ -9,6 +9,7 @@ use super::selection::Selection;
 use crate::api::{Ask, Body, object, parse};
 use crate::components::{Diff, Field, TextInput, Toasts};
 use crate::expectations;
+use crate::language::{marked, t, tf};
 use crate::paged::Paged;
 use crate::reactive::{When, condition, effect, text};
 use crate::review::{Frame, Review};
@@ -31,24 +32,34 @@ struct Deed {
 }
 
 const DEEDS: [Deed; 8] = [
-    deed("Enable", "enabled", "", true),
-    deed("Disable", "enabled", "", false),
-    deed("Add groups", "add_groups", "Groups to add", true),
-    deed("Remove groups", "remove_groups", "Groups to remove", true),
-    deed("Open in states", "add_states", "States to open them in", true),
+    deed(marked("Enable"), "enabled", "", true),
+    deed(marked("Disable"), "enabled", "", false),
+    deed(marked("Add groups"), "add_groups", marked("Groups to add"), true),
     deed(
-        "Close in states",
+        marked("Remove groups"),
+        "remove_groups",
+        marked("Groups to remove"),
+        true,
+    ),
+    deed(
+        marked("Open in states"),
+        "add_states",
+        marked("States to open them in"),
+        true,
+    ),
+    deed(
+        marked("Close in states"),
         "remove_states",
-        "States to close them in",
+        marked("States to close them in"),
         true,
     ),
     deed(
-        "Set state after success",
+        marked("Set state after success"),
         "set_state",
-        "State after a success; empty for none",
+        marked("State after a success; empty for none"),
         true,
     ),
-    deed("Delete", "delete", "", true),
+    deed(marked("Delete"), "delete", "", true),
 ];
 
 const fn deed(verb: &'static str, key: &'static str, asks: &'static str, value: bool) -> Deed {
@@ -142,7 +153,11 @@ pub(super) fn Bulk(
             review.open.set(false);
             selection.clear();
             list.reload();
-            let text = format!("{}: {}.", untrack(now).verb, counted(affected(&answer), "tool"));
+            let text = format!(
+                "{}: {}.",
+                t(untrack(now).verb),
+                counted(affected(&answer), "tool")
+            );
             let place = address(&project.get_untracked());
             offer_undo(toasts, session, place, text, &answer["undo"]);
         });
@@ -161,7 +176,7 @@ pub(super) fn Bulk(
             .map(|at| {
                 view! {
                     <button type="button" class="button button-small" on:click=move |_| begin(at)>
-                        {DEEDS[at].verb}
+                        {t(DEEDS[at].verb)}
                     </button>
                 }
             })
@@ -182,12 +197,12 @@ pub(super) fn Bulk(
                         send(true);
                     }
                 >
-                    <Field id="bulk-names" label=text(move || now().asks.to_owned()) help="Several are separated by commas.">
+                    <Field id="bulk-names" label=text(move || t(now().asks).to_owned()) help=t("Several are separated by commas.")>
                         <TextInput id="bulk-names" value=typed mono=true />
                     </Field>
                     <div>
                         <button type="submit" class="button" disabled=move || review.is_looking()>
-                            "Preview"
+                            {t("Preview")}
                         </button>
                     </div>
                 </form>
@@ -199,7 +214,7 @@ pub(super) fn Bulk(
             <When test=must_type>
                 <Field
                     id="bulk-number"
-                    label=text(move || plan.with(|plan| format!("Type {} to confirm", plan["count"])))
+                    label=text(move || plan.with(|plan| tf!("Type {name} to confirm", name = plan["count"])))
                 >
                     <TextInput id="bulk-number" value=number mono=true max="10" />
                 </Field>
@@ -207,33 +222,33 @@ pub(super) fn Bulk(
         }
     };
     let dialog = review.view(Frame {
-        title: text(move || format!("{}: {}", now().verb, counted(count(), "tool"))),
+        title: text(move || format!("{}: {}", t(now().verb), counted(count(), "tool"))),
         before: Some(asked.into()),
         outlook,
-        all_the_same: "Change them all the same, although policy tests would fail",
+        all_the_same: t("Change them all the same, although policy tests would fail"),
         note_id: "bulk-note",
         is_noted: condition(move || plan.with(affected) != 0).into(),
         after: Some(confirmed.into()),
-        verb: text(move || format!("{} ({})", now().verb, plan.with(affected))),
+        verb: text(move || format!("{} ({})", t(now().verb), plan.with(affected))),
         is_danger: condition(move || now().is_delete()).into(),
         is_ready: condition(is_ready).into(),
         on_confirm: Callback::new(move |()| send(false)),
     });
     view! {
         <When test=move || count() != 0>
-            <section class="bulk" aria-label="Selected tools">
+            <section class="bulk" aria-label=t("Selected tools")>
                 <p role="status">
                     <strong>{move || counted(count(), "tool")}</strong>
-                    " selected"
+                    {t(" selected")}
                 </p>
                 <When test=move || !selection.is_all() && count() < list.total.get()>
                     <button type="button" class="button button-small" on:click=move |_| selection.add_all()>
-                        {move || format!("Select all {} that match", list.total.get())}
+                        {move || tf!("Select all {count} that match", count = list.total.get())}
                     </button>
                 </When>
                 {buttons()}
                 <button type="button" class="button button-small button-quiet" on:click=move |_| selection.clear()>
-                    "Clear selection"
+                    {t("Clear selection")}
                 </button>
             </section>
         </When>
@@ -270,13 +285,13 @@ pub(crate) fn outlook(plan: &Value) -> AnyView {
     view! {
         <div class="row row-spread">
             <p>
-                <strong>{format!("{} would change.", counted(count, "tool"))}</strong>
-                {(same != 0).then(|| format!(" Unchanged: {same}."))}
+                <strong>{tf!("{tools} would change.", tools = counted(count, "tool"))}</strong>
+                {(same != 0).then(|| tf!(" Unchanged: {same}.", same))}
             </p>
             {tests}
         </div>
         <ul class="stack">{items}</ul>
-        {(more != 0).then(|| view! { <p class="muted">{format!("And {} more.", counted(more, "tool"))}</p> })}
+        {(more != 0).then(|| view! { <p class="muted">{tf!("And {tools} more.", tools = counted(more, "tool"))}</p> })}
     }
     .into_any()
 }

@@ -12,6 +12,7 @@ use crate::browser::{origin, recall, remember};
 use crate::components::{
     Badge, CodeBlock, Field, NameInput, NamesOf, SchemaForm, Tone, has_secret, json_block, sample,
 };
+use crate::language::{found, t, tf};
 use crate::reactive::{When, part, text};
 use crate::remedies::{Refusal, remedies};
 use crate::routes::{Page, PageKind};
@@ -108,7 +109,7 @@ pub(super) fn CallForm(
         let arguments = move || name.with_value(|name| snippets::mcp_call(name, form.value.get()));
         [
             ("curl", text(move || snippets::call(&project.get(), &body()))),
-            ("MCP: the message tools/call", text(arguments)),
+            (t("MCP: the message tools/call"), text(arguments)),
             (
                 "TypeScript",
                 text(move || snippets::typescript_call(&project.get(), &body())),
@@ -125,18 +126,18 @@ pub(super) fn CallForm(
     view! {
         <div class="stack">
             <section class="panel stack">
-                <h2>"Try it"</h2>
+                <h2>{t("Try it")}</h2>
                 {form.view()}
                 <details>
-                    <summary>"Arguments as JSON"</summary>
-                    {form.as_json("Arguments as JSON")}
+                    <summary>{t("Arguments as JSON")}</summary>
+                    {form.as_json(t("Arguments as JSON"))}
                 </details>
                 <div class="columns">
-                    <Field id="call-group" label="Groups" help="Separated by commas; empty asks for the group default.">
+                    <Field id="call-group" label=t("Groups") help=t("Separated by commas; empty asks for the group default.")>
                         <NameInput id="call-group" value=group of=NamesOf::Groups many=true />
                     </Field>
                     <When test=move || run_in.names_state()>
-                        <Field id="call-state" label="State" help="Empty is undefined.">
+                        <Field id="call-state" label=t("State") help=t("Empty is undefined.")>
                             <NameInput id="call-state" value=state of=NamesOf::States placeholder="undefined" max="128" />
                         </Field>
                     </When>
@@ -149,20 +150,20 @@ pub(super) fn CallForm(
                         aria-disabled=move || action.busy.get().to_string()
                         on:click=run
                     >
-                        {move || if action.busy.get() { "Calling…" } else { "Call the tool" }}
+                        {move || if action.busy.get() { t("Calling…") } else { t("Call the tool") }}
                     </button>
-                    <span class="muted">"A real call: it is decided, executed and recorded."</span>
+                    <span class="muted">{t("A real call: it is decided, executed and recorded.")}</span>
                 </div>
                 {action.outcome()}
                 <When test=move || action.error.with(Option::is_some)>
                     <p>
-                        <a href=why>"Look at the decision in the simulator"</a>
+                        <a href=why>{t("Look at the decision in the simulator")}</a>
                     </p>
                 </When>
             </section>
             <When test=move || answer.with(Option::is_none) && !parts.with(Vec::is_empty)>
-                <section class="panel" role="log" aria-label="Parts of the answer">
-                    <CodeBlock caption="The answer so far" text=text(move || parts.with(|parts| joined(parts))) />
+                <section class="panel" role="log" aria-label=t("Parts of the answer")>
+                    <CodeBlock caption=t("The answer so far") text=text(move || parts.with(|parts| joined(parts))) />
                 </section>
             </When>
             {part(move || {
@@ -170,14 +171,14 @@ pub(super) fn CallForm(
                 answer.with(|answer| answer.as_ref().map(|answer| outcome(answer, &project.get(), &name.get_value(), may_audit))).into_any()
             })}
             <details class="panel">
-                <summary>"The same call as a program"</summary>
+                <summary>{t("The same call as a program")}</summary>
                 <div class="stack">
                     {programs()}
                     <p class="muted">
-                        "A client of the Model Context Protocol sends the message tools/call to "
+                        {t("A client of the Model Context Protocol sends the message tools/call to ")}
                         <code class="break">{move || format!("{}{}", origin(), in_project(&project.get(), &["mcp"]))}</code>
                         ". "
-                        <a href=move || Page::of_project(project.get(), PageKind::Connect).path()>"How clients connect"</a>
+                        <a href=move || Page::of_project(project.get(), PageKind::Connect).path()>{t("How clients connect")}</a>
                     </p>
                 </div>
             </details>
@@ -225,9 +226,9 @@ fn outcome(answer: &Value, project: &str, tool: &str, may_audit: bool) -> AnyVie
     let [before, after] =
         ["before", "after"].map(|key| answer["state"][key].as_str().unwrap_or_default().to_owned());
     let state = if before == after {
-        format!("in state {before}")
+        tf!("in state {before}", before)
     } else {
-        format!("State: {before} → {after}")
+        tf!("State: {before} → {after}", before, after)
     };
     let error = answer.get("error").map(|error| {
         let word = |key: &str| error[key].as_str().unwrap_or_default().to_owned();
@@ -252,22 +253,22 @@ fn outcome(answer: &Value, project: &str, tool: &str, may_audit: bool) -> AnyVie
             {lifted_by}
         }
     });
-    let result = answer.get("result").map(|result| json_block("Result", result));
+    let result = answer.get("result").map(|result| json_block(t("Result"), result));
     let id = word("call_id");
     let record = if may_audit {
         let href = with_query(
             Page::of_project(project.to_owned(), PageKind::Records).path(),
             &[("record", &id)],
         );
-        view! { <a href=href>"Record " <code>{id}</code></a> }.into_any()
+        view! { <a href=href>{t("Record ")} <code>{id}</code></a> }.into_any()
     } else {
-        view! { <span class="muted">"Record " <code>{id}</code></span> }.into_any()
+        view! { <span class="muted">{t("Record ")} <code>{id}</code></span> }.into_any()
     };
     view! {
         <section class="panel stack" role="status">
             <div class="row">
-                <Badge tone=Tone::Good text="allowed" />
-                <Badge tone text=status />
+                <Badge tone=Tone::Good text=t("allowed") />
+                <Badge tone text=found(&status).unwrap_or(&status) />
                 <span class="muted">{format!("{} ms", answer["duration_ms"])}</span>
                 <span>{state}</span>
             </div>

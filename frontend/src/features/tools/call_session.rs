@@ -8,6 +8,7 @@ use toolgate_api::settings::{ProjectSettings, SessionUse};
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project, object, with_query};
 use crate::components::{Field, Select, word};
+use crate::language::{t, tf};
 use crate::loaded::Loaded;
 use crate::reactive::{When, condition};
 use crate::session::Session;
@@ -76,16 +77,16 @@ impl CallSession {
     pub(super) fn view(self, group: impl Fn() -> Option<Value> + Send + Sync + 'static) -> AnyView {
         let options = Signal::derive(move || {
             let none = if self.required.get() {
-                "None yet"
+                t("None yet")
             } else {
-                "None: the request names the state"
+                t("None: the request names the state")
             };
             let mut all = vec![(String::new(), none.to_owned())];
             let runs = self.own.read::<SessionPage>().map(|page| page.items);
             all.extend(runs.into_iter().flatten().map(|run| {
                 let id = run.id.to_string();
                 let name = run.label.unwrap_or_else(|| id.clone());
-                (id, format!("{name} (in {})", run.state))
+                (id, tf!("{name} (in {state})", name, state = run.state))
             }));
             let chosen = self.chosen.get();
             if all.iter().all(|(known, _)| *known != chosen) {
@@ -95,7 +96,7 @@ impl CallSession {
         });
         let missing = move || self.required.get() && self.chosen.with(String::is_empty);
         view! {
-            <Field id="call-session" label="Session" help="A session brings its groups and its state; a success moves it.">
+            <Field id="call-session" label=t("Session") help=t("A session brings its groups and its state; a success moves it.")>
                 <Select
                     id="call-session"
                     value=self.chosen
@@ -110,11 +111,11 @@ impl CallSession {
                     disabled=move || self.begin.busy.get()
                     on:click=move |_| self.begin(group())
                 >
-                    "Begin a session"
+                    {t("Begin a session")}
                 </button>
                 <When test=missing>
                     <span class="note">
-                        "This project requires sessions: a call without one is refused. Begin one, or choose one of yours."
+                        {t("This project requires sessions: a call without one is refused. Begin one, or choose one of yours.")}
                     </span>
                 </When>
             </div>

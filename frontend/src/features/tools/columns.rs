@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use crate::browser::storage;
 use crate::components::{Column, Menu};
+use crate::language::{marked, t};
 
 const KEY: &str = "toolgate.tools.hidden";
 
@@ -11,31 +12,31 @@ const KEY: &str = "toolgate.tools.hidden";
 pub(super) const COLUMNS: [Column; 5] = [
     Column {
         key: "tool",
-        title: "Tool",
+        title: marked("Tool"),
         width: "minmax(12rem, 2.6fr)",
         sort: Some("name"),
     },
     Column {
         key: "type",
-        title: "Type",
+        title: marked("Type"),
         width: "7rem",
         sort: Some("type"),
     },
     Column {
         key: "groups",
-        title: "Groups",
+        title: marked("Groups"),
         width: "minmax(7rem, 1.5fr)",
         sort: None,
     },
     Column {
         key: "states",
-        title: "States",
+        title: marked("States"),
         width: "minmax(7rem, 1.8fr)",
         sort: None,
     },
     Column {
         key: "revision",
-        title: "Revision",
+        title: marked("Revision"),
         width: "6.5rem",
         sort: Some("updated_at"),
     },
@@ -53,6 +54,10 @@ pub(super) fn shown(hidden: RwSignal<String>) -> Vec<Column> {
         COLUMNS
             .into_iter()
             .filter(|column| !has(hidden, column.key))
+            .map(|column| Column {
+                title: t(column.title),
+                ..column
+            })
             .collect()
     })
 }
@@ -96,14 +101,14 @@ pub(super) fn ColumnMenu(
                             prop:checked=move || hidden.with(|hidden| !has(hidden, column.key))
                             on:change=move |_| toggle(column.key)
                         />
-                        {column.title}
+                        {t(column.title)}
                     </label>
                 }
             })
             .collect::<Vec<_>>()
     };
     view! {
-        <Menu id="tool-columns" name="Columns" face=|| "Columns" class="menu-end">
+        <Menu id="tool-columns" name=t("Columns") face=|| t("Columns") class="menu-end">
             <div class="menu-section">{boxes()}</div>
         </Menu>
     }

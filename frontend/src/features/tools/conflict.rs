@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::merge::{diff, merge};
 use crate::api::Answer;
 use crate::components::Diff;
+use crate::language::{t, tf};
 
 /// The two changes of one definition.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,13 +38,14 @@ pub(super) fn conflict_view(conflict: Conflict, ways: Ways) -> AnyView {
         theirs,
         newest,
     } = conflict;
-    let author = newest["author"].as_str().unwrap_or("Another user").to_owned();
+    let author = newest["author"].as_str().unwrap_or(t("Another user")).to_owned();
     let note = newest["note"]
         .as_str()
-        .map(|note| format!(" Their note: “{note}”."));
-    let summary = format!(
-        "{author} saved revision {} while you were editing.",
-        newest["revision"]
+        .map(|note| tf!(" Their note: “{note}”.", note));
+    let summary = tf!(
+        "{author} saved revision {revision} while you were editing.",
+        author,
+        revision = newest["revision"]
     );
     let theirs = theirs.text;
     let merged = merge(&base, &mine, &theirs);
@@ -52,7 +54,7 @@ pub(super) fn conflict_view(conflict: Conflict, ways: Ways) -> AnyView {
             let text = diff(&theirs, merged);
             view! { <Diff text /> }.into_any()
         }
-        None => view! { <p class="muted">"Both change the same lines in different ways, so you have to choose."</p> }
+        None => view! { <p class="muted">{t("Both change the same lines in different ways, so you have to choose.")}</p> }
             .into_any(),
     };
     let section = |title: &'static str, content: AnyView| {
@@ -67,30 +69,30 @@ pub(super) fn conflict_view(conflict: Conflict, ways: Ways) -> AnyView {
     let use_both = merged.map(|merged| {
         view! {
             <button type="button" class="button button-primary" on:click=move |_| ways.take.run(merged.clone())>
-                "Use both together"
+                {t("Use both together")}
             </button>
         }
     });
     let (they, you) = (diff(&base, &theirs), diff(&base, &mine));
     view! {
-        <section class="stack" aria-label="Conflict">
+        <section class="stack" aria-label=t("Conflict")>
             <p class="note">
                 <strong>{summary}</strong>
                 {note}
-                " Nothing was saved; your draft is kept."
+                {t(" Nothing was saved; your draft is kept.")}
             </p>
             <div class="row">
                 {use_both}
                 <button type="button" class="button" on:click=move |_| ways.save_mine.run(())>
-                    "Save mine on top"
+                    {t("Save mine on top")}
                 </button>
                 <button type="button" class="button" on:click=move |_| ways.take.run(theirs.clone())>
-                    "Take theirs"
+                    {t("Take theirs")}
                 </button>
             </div>
-            {section("What they changed", view! { <Diff text=they /> }.into_any())}
-            {section("What you changed", view! { <Diff text=you /> }.into_any())}
-            {section("Both together, compared with theirs", together)}
+            {section(t("What they changed"), view! { <Diff text=they /> }.into_any())}
+            {section(t("What you changed"), view! { <Diff text=you /> }.into_any())}
+            {section(t("Both together, compared with theirs"), together)}
         </section>
     }
     .into_any()

@@ -16,6 +16,7 @@ use crate::components::{
     TextInput, Toasts,
 };
 use crate::expectations;
+use crate::language::t;
 use crate::loaded::Loaded;
 use crate::reactive::{When, condition, effect, part, text_memo};
 use crate::routes::Page;
@@ -123,7 +124,7 @@ pub(super) fn DefinitionEditor(
         if is_new {
             let path = with_query(in_project(&project.get_untracked(), &["tools"]), &query);
             saving.send(Ask::post(path, body()), move |_| {
-                done("The new tool is there.");
+                done(t("The new tool is there."));
                 let name = both
                     .form
                     .value
@@ -135,7 +136,7 @@ pub(super) fn DefinitionEditor(
         let etag = base.with_untracked(|base| base.as_ref().map(|base| base.etag.clone()));
         let ask = Ask::put(with_query(address.get_untracked(), &query), body());
         saving.send(ask.if_match(etag.unwrap_or_default()), move |_| {
-            done("Saved as a new revision.");
+            done(t("Saved as a new revision."));
             on_saved.run(());
         });
     };
@@ -194,17 +195,17 @@ pub(super) fn DefinitionEditor(
             .map(|kept| {
                 view! {
                     <div class="note row row-spread" role="status">
-                        <p>"There is a draft of this definition that was never saved."</p>
+                        <p>{t("There is a draft of this definition that was never saved.")}</p>
                         <div class="row">
                             <button
                                 type="button"
                                 class="button button-small"
                                 on:click=move |_| go_on(kept.clone())
                             >
-                                "Go on with the draft"
+                                {t("Go on with the draft")}
                             </button>
                             <button type="button" class="button button-small" on:click=move |_| offered.set(None)>
-                                "Discard the draft"
+                                {t("Discard the draft")}
                             </button>
                         </div>
                     </div>
@@ -213,10 +214,10 @@ pub(super) fn DefinitionEditor(
             .into_any()
     });
     let said = move || match (both.busy.get(), both.is_good(), is_changed.get()) {
-        (true, ..) => "Checking…",
-        (_, false, _) => "Not valid.",
-        (_, _, true) => "Changed, not saved.",
-        (_, _, false) => "As stored.",
+        (true, ..) => t("Checking…"),
+        (_, false, _) => t("Not valid."),
+        (_, _, true) => t("Changed, not saved."),
+        (_, _, false) => t("As stored."),
     };
     let faults = part(move || {
         let faults = both
@@ -241,24 +242,24 @@ pub(super) fn DefinitionEditor(
     });
     if !may_edit {
         return view! {
-            {loaded.placeholder("the definition")}
+            {loaded.placeholder(t("the definition"))}
             <When test=move || base.with(Option::is_some)>
-                <Editor name="Definition as YAML" value=shown handle readonly=true schema=definition_schema />
+                <Editor name=t("Definition as YAML") value=shown handle readonly=true schema=definition_schema />
             </When>
         }
         .into_any();
     }
     view! {
-        {loaded.placeholder("the definition")}
+        {loaded.placeholder(t("the definition"))}
         <div class="stack" hidden=move || base.with(Option::is_none)>
             {old_draft}
-            {is_new.then(|| view! { <p class="muted">"A new tool that begins as a copy. Give it a name of its own."</p> })}
+            {is_new.then(|| view! { <p class="muted">{t("A new tool that begins as a copy. Give it a name of its own.")}</p> })}
             <div class="columns">
                 <fieldset class="panel dense" disabled=move || both.is_form_behind()>
-                    <legend class="visually-hidden">"Definition as a form"</legend>
+                    <legend class="visually-hidden">{t("Definition as a form")}</legend>
                     <div class="stack">
                         <When test=move || both.is_form_behind() && !both.busy.get()>
-                            <p class="note">"The form follows as soon as the YAML is valid."</p>
+                            <p class="note">{t("The form follows as soon as the YAML is valid.")}</p>
                         </When>
                         {both.form.view()}
                         <Parameters form=both.form />
@@ -266,7 +267,7 @@ pub(super) fn DefinitionEditor(
                     </div>
                 </fieldset>
                 <div class="stack beside">
-                    <Editor name="Definition as YAML" value=draft handle rows=22 schema=definition_schema />
+                    <Editor name=t("Definition as YAML") value=draft handle rows=22 schema=definition_schema />
                     <div class="row">
                         <button
                             type="button"
@@ -274,7 +275,7 @@ pub(super) fn DefinitionEditor(
                             disabled=move || !(is_new || is_changed.get()) || !both.is_good() || checking.busy.get()
                             on:click=check
                         >
-                            "Review changes"
+                            {t("Review changes")}
                         </button>
                         <button
                             type="button"
@@ -282,7 +283,7 @@ pub(super) fn DefinitionEditor(
                             disabled=move || !is_changed.get()
                             on:click=move |_| discarding.set(true)
                         >
-                            "Discard"
+                            {t("Discard")}
                         </button>
                         <span class="muted" role="status">
                             {said}
@@ -296,26 +297,26 @@ pub(super) fn DefinitionEditor(
         </div>
         <Confirm
             open=discarding
-            title="Discard the changes?"
-            verb="Discard the changes"
+            title=t("Discard the changes?")
+            verb=t("Discard the changes")
             action=Action::new()
             on_confirm=discard
         >
-            <p>"The definition becomes what is stored. What you typed since the last save is lost."</p>
+            <p>{t("The definition becomes what is stored. What you typed since the last save is lost.")}</p>
         </Confirm>
-        <Dialog open=review title="Review changes" placement=Placement::Wide>
+        <Dialog open=review title=t("Review changes") placement=Placement::Wide>
             <div class="dialog-body">
                 {part(move || match conflict.get() {
                     Some(conflict) => conflict_view(conflict, ways),
                     None => outlook.with(changes),
                 })}
-                <Field id="save-note" label="Note" help="Why, for those who read the history later.">
+                <Field id="save-note" label=t("Note") help=t("Why, for those who read the history later.")>
                     <TextInput id="save-note" value=note max="500" />
                 </Field>
                 {saving.refusal(handle)}
-                {expectations::escape("Save it all the same, although policy tests would fail", ignored, breaks)}
+                {expectations::escape(t("Save it all the same, although policy tests would fail"), ignored, breaks)}
             </div>
-            <DialogFoot open=review leave="Back to the editor">
+            <DialogFoot open=review leave=t("Back to the editor")>
                 <button
                     type="button"
                     class="button button-primary"
@@ -325,7 +326,7 @@ pub(super) fn DefinitionEditor(
                     }
                     on:click=move |_| save()
                 >
-                    "Save"
+                    {t("Save")}
                 </button>
             </DialogFoot>
         </Dialog>

@@ -6,11 +6,8 @@ use toolgate_api::tool_types::{self, COMMON, schema};
 
 use crate::api::{object, parse};
 use crate::components::{Icon, SchemaForm, Symbol};
+use crate::language::{t, tf};
 use crate::reactive::{part, text_memo};
-
-/// The field of a definition that is not stored yet.
-const NAME: &str =
-    r#"{"type": "string", "description": "What callers call it; it cannot be changed later."}"#;
 
 const TYPES: [&str; 6] = ["string", "integer", "number", "boolean", "array", "object"];
 
@@ -19,7 +16,10 @@ pub(super) fn definition_form(is_new: bool) -> SchemaForm {
     let mut fields = schema(COMMON.iter());
     if is_new && let Some(properties) = fields["properties"].as_object_mut() {
         let rest = std::mem::take(properties);
-        properties.insert("name".to_owned(), parse(NAME).unwrap_or_default());
+        // Of a definition that is not stored yet.
+        let about = t("What callers call it; it cannot be changed later.");
+        let name = object(vec![("type", "string".into()), ("description", about.into())]);
+        properties.insert("name".to_owned(), name);
         properties.extend(rest);
     }
     SchemaForm::new(fields, Value::Object(Map::new()), "def")
@@ -58,7 +58,7 @@ pub(crate) fn TypeFields(
             let name = value["type"].as_str();
             name.and_then(tool_types::find)
         });
-        kind.map(|kind| kind.title.to_owned()).unwrap_or_default()
+        kind.map(|kind| t(kind.title).to_owned()).unwrap_or_default()
     });
     part(move || {
         let schema = schema.with(|text| parse(text).ok());
@@ -152,17 +152,17 @@ pub(crate) fn Parameters(
             .map(|name| {
                 view! {
                     <option value=name prop:selected=move || kind() == name>
-                        {if name.is_empty() { "(other)" } else { name }}
+                        {if name.is_empty() { t("(other)") } else { name }}
                     </option>
                 }
             })
             .collect();
-        let told = |what: &str| format!("{what} of parameter {}", index + 1);
+        let named = |what: &str| tf!("{what} of parameter {number}", what, number = index + 1);
         view! {
             <li class="parameter">
                 <input
                     class="input mono"
-                    aria-label=told("Name")
+                    aria-label=named(t("Name"))
                     autocomplete="off"
                     spellcheck="false"
                     maxlength="128"
@@ -174,7 +174,7 @@ pub(crate) fn Parameters(
                 />
                 <select
                     class="input select"
-                    aria-label=told("Type")
+                    aria-label=named(t("Type"))
                     on:change=move |event| {
                         let kind = event_target_value(&event);
                         if !kind.is_empty() {
@@ -187,19 +187,19 @@ pub(crate) fn Parameters(
                 <label class="check">
                     <input
                         type="checkbox"
-                        aria-label=told("Required: whether callers must give it")
+                        aria-label=named(t("Required: whether callers must give it"))
                         prop:checked=move || at(index).required
                         on:change=move |event| {
                             let required = event_target_checked(&event);
                             one(&|parameter| parameter.required = required);
                         }
                     />
-                    "required"
+                    {t("required")}
                 </label>
                 <button
                     type="button"
                     class="button button-quiet button-icon"
-                    aria-label=format!("Remove parameter {}", index + 1)
+                    aria-label=tf!("Remove parameter {number}", number = index + 1)
                     on:click=move |_| {
                         change(
                             &|all| {
@@ -214,8 +214,8 @@ pub(crate) fn Parameters(
                 </button>
                 <input
                     class="input parameter-text"
-                    aria-label=told("Description")
-                    placeholder="What it is for"
+                    aria-label=named(t("Description"))
+                    placeholder=t("What it is for")
                     autocomplete="off"
                     prop:value=move || at(index).schema["description"].as_str().unwrap_or_default().to_owned()
                     on:input=move |event| {
@@ -242,12 +242,12 @@ pub(crate) fn Parameters(
     };
     view! {
         <div class="field">
-            <h2>"Parameters"</h2>
+            <h2>{t("Parameters")}</h2>
             <ul class="stack">{part(move || (0..count.get()).map(row).collect::<Vec<_>>().into_any())}</ul>
             <div>
                 <button type="button" class="button button-small" on:click=add>
                     <Icon symbol=Symbol::Plus />
-                    "Add a parameter"
+                    {t("Add a parameter")}
                 </button>
             </div>
         </div>
@@ -296,11 +296,6 @@ mod tests {
         let mut definition = json!({});
         write(&mut definition, vec![named("a")]);
         assert_eq!(read(&definition), [named("a")]);
-    }
-
-    #[test]
-    fn the_field_of_the_name_is_json() {
-        assert!(crate::api::parse(super::NAME).is_ok());
     }
 
     #[test]

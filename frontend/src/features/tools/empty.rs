@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use crate::components::{Icon, Symbol};
+use crate::language::t;
 use crate::routes::{Page, PageKind};
 use crate::session::{Permission, Session};
 
@@ -21,28 +22,28 @@ pub(super) fn NoTools(
             <span class="empty-mark">
                 <Icon symbol=Symbol::Empty />
             </span>
-            <h2>"This project has no tools yet"</h2>
+            <h2>{t("This project has no tools yet")}</h2>
             {if may_upload {
                 view! {
                     <p class="muted">
-                        "Paste a request that works, test it and save it. Agents with the right group can call it at once."
+                        {t("Paste a request that works, test it and save it. Agents with the right group can call it at once.")}
                     </p>
                     <div class="empty-actions">
                         <a class="button button-primary" href=new_tool>
-                            "New tool"
+                            {t("New tool")}
                         </a>
                         <a class="button" href=import>
-                            "Import a description of an API"
+                            {t("Import a description of an API")}
                         </a>
                         <a class="button" href=upload>
-                            "Upload definitions"
+                            {t("Upload definitions")}
                         </a>
                     </div>
                 }
                     .into_any()
             } else {
                 view! {
-                    <p class="muted">"Tools that you may see appear here as soon as an owner or an editor of the project uploads them."</p>
+                    <p class="muted">{t("Tools that you may see appear here as soon as an owner or an editor of the project uploads them.")}</p>
                 }
                     .into_any()
             }}
@@ -63,11 +64,11 @@ pub(super) fn NoMatch(
             <span class="empty-mark">
                 <Icon symbol=Symbol::Search />
             </span>
-            <h2>"No tool matches “" <span class="mono">{q}</span> "”"</h2>
-            <p class="muted">"Names and descriptions are searched. Try a shorter word."</p>
+            <h2>{t("No tool matches “")} <span class="mono">{q}</span> {t("”")}</h2>
+            <p class="muted">{t("Names and descriptions are searched. Try a shorter word.")}</p>
             <p>
                 <a class="button" href=all>
-                    "Show all tools"
+                    {t("Show all tools")}
                 </a>
             </p>
         </div>

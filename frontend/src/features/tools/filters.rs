@@ -5,21 +5,26 @@ use serde_json::{Map, Value};
 
 use crate::api::{in_project, with_query};
 use crate::components::{NameInput, NamesOf, SearchBox, Select, TextInput};
+use crate::language::{marked, t};
 use crate::reactive::{When, effect};
 use crate::url::UrlParam;
 
 /// The parameters of the API that the page offers, by the same names.
 const NAMES: [&str; 5] = ["q", "group", "state", "type", "enabled"];
 
-const ENABLED: [(&str, &str); 3] = [("", "All"), ("true", "Enabled"), ("false", "Disabled")];
+const ENABLED: [(&str, &str); 3] = [
+    ("", marked("All")),
+    ("true", marked("Enabled")),
+    ("false", marked("Disabled")),
+];
 
 const SORTS: [(&str, &str); 6] = [
-    ("", "Name"),
-    ("-name", "Name, from the end"),
-    ("-updated_at", "Last changed first"),
-    ("updated_at", "Last changed last"),
-    ("type", "Type"),
-    ("-type", "Type, from the end"),
+    ("", marked("Name")),
+    ("-name", marked("Name, from the end")),
+    ("-updated_at", marked("Last changed first")),
+    ("updated_at", marked("Last changed last")),
+    ("type", marked("Type")),
+    ("-type", marked("Type, from the end")),
 ];
 
 /// The filters in the address.
@@ -108,13 +113,13 @@ pub(super) fn Filters(
     let [q, group, state, type_, enabled] = filter.params;
     view! {
         <div class="filters">
-            <SearchBox param=q name="Search tools" placeholder="Search by name or description" />
-            <Exact id="filter-group" label="Group" param=group names=NamesOf::Groups />
-            <Exact id="filter-state" label="Open in state" param=state names=NamesOf::States />
-            <Exact id="filter-type" label="Type" param=type_ />
-            <OneOf id="filter-enabled" label="Enabled" param=enabled choices=&ENABLED />
+            <SearchBox param=q name=t("Search tools") placeholder=t("Search by name or description") />
+            <Exact id="filter-group" label=t("Group") param=group names=NamesOf::Groups />
+            <Exact id="filter-state" label=t("Open in state") param=state names=NamesOf::States />
+            <Exact id="filter-type" label=t("Type") param=type_ />
+            <OneOf id="filter-enabled" label=t("Enabled") param=enabled choices=&ENABLED />
             <div class="long-sort">
-                <OneOf id="filter-sort" label="Sort by" param=filter.sort choices=&SORTS />
+                <OneOf id="filter-sort" label=t("Sort by") param=filter.sort choices=&SORTS />
             </div>
             <When test=move || filter.is_set()>
                 <button
@@ -126,7 +131,7 @@ pub(super) fn Filters(
                         }
                     }
                 >
-                    "Clear"
+                    {t("Clear")}
                 </button>
             </When>
         </div>
@@ -143,7 +148,7 @@ fn OneOf(
 ) -> impl IntoView {
     let options: Vec<_> = choices
         .iter()
-        .map(|(key, text)| ((*key).to_owned(), (*text).to_owned()))
+        .map(|(key, text)| ((*key).to_owned(), t(text).to_owned()))
         .collect();
     view! {
         <div>

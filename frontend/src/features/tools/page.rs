@@ -15,6 +15,7 @@ use super::row::tool_row;
 use super::selection::Selection;
 use crate::api::{in_project, with_query};
 use crate::components::{LongList, Markup, Menu, RowMarkup, SectionHead, Toasts};
+use crate::language::t;
 use crate::paged::{Item, Paged, Status};
 use crate::reactive::{When, condition, effect, part, text_memo};
 use crate::routes::{Page, PageKind};
@@ -92,7 +93,7 @@ pub(crate) fn ToolsPage() -> impl IntoView {
                 <input
                     type="checkbox"
                     class="select-row"
-                    aria-label="Select all tools that are listed"
+                    aria-label=t("Select all tools that are listed")
                     prop:checked=move || {
                         let read = list.items.with(Vec::len);
                         read != 0 && selection.count(list.total.get()) >= read
@@ -140,22 +141,22 @@ pub(crate) fn ToolsPage() -> impl IntoView {
         }
     };
     view! {
-        <SectionHead section=PageKind::Tools text="What agents may call, as far as groups and state permit.">
+        <SectionHead section=PageKind::Tools text=t("What agents may call, as far as groups and state permit.")>
             <p class="count" role="status">
                 {count}
             </p>
             <When test=move || is_filterable.get()>
                 <ColumnMenu hidden />
-                <Menu id="tool-export" name="Export" face=|| "Export" class="menu-end">
+                <Menu id="tool-export" name=t("Export") face=|| t("Export") class="menu-end">
                     <div class="menu-section">{part(move || exports().into_any())}</div>
                 </Menu>
             </When>
             <When test=move || may_edit.get()>
                 <a class="button" href=move || Page::of_project(project.get(), PageKind::NewImport).path()>
-                    "Import"
+                    {t("Import")}
                 </a>
                 <a class="button button-primary" href=move || Page::of_project(project.get(), PageKind::NewTool).path()>
-                    "New tool"
+                    {t("New tool")}
                 </a>
             </When>
         </SectionHead>
@@ -163,12 +164,12 @@ pub(crate) fn ToolsPage() -> impl IntoView {
             <Filters filter />
         </When>
         <When test=move || filter.has_unknown()>
-            <p class="note filters">"The address names an unknown order or filter; it is ignored."</p>
+            <p class="note filters">{t("The address names an unknown order or filter; it is ignored.")}</p>
         </When>
         <div on:keydown=on_key on:change=on_change>
             <LongList
                 list
-                what="tools"
+                what=t("tools")
                 columns=Signal::derive(move || shown(hidden))
                 sort=filter.sort
                 lead

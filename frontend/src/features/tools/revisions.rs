@@ -9,6 +9,7 @@ use toolgate_api::tools::ToolRevision;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
 use crate::components::{Badge, Cells, Confirm, Diff, Field, List, TextInput, TimeAgo, Toasts, Tone};
+use crate::language::{t, tf};
 use crate::loaded::Loaded;
 use crate::paged::{Item, Paged};
 use crate::reactive::{effect, part, text, text_memo};
@@ -64,7 +65,7 @@ pub(super) fn Revisions(
         let address = untrack(|| path(&["revisions", &revision.to_string(), "restore"]));
         restoring.send(Ask::post(address, Body::None).if_match(&etag), move |_| {
             asking.set(false);
-            toasts.done(format!("Revision {revision} is the current one again."));
+            toasts.done(tf!("Revision {revision} is the current one again.", revision));
             list.reload();
             on_restored.run(());
         });
@@ -91,35 +92,35 @@ pub(super) fn Revisions(
                     compare.run((first.get_untracked(), second.get_untracked()));
                 }
             >
-                <Field id="compare-from" label="Compare revision">
+                <Field id="compare-from" label=t("Compare revision")>
                     <TextInput id="compare-from" value=first kind="number" />
                 </Field>
-                <Field id="compare-to" label="with revision">
+                <Field id="compare-to" label=t("with revision")>
                     <TextInput id="compare-to" value=second kind="number" />
                 </Field>
                 <button type="submit" class="button">
-                    "Compare"
+                    {t("Compare")}
                 </button>
             </form>
             {part(move || {
-                if address.get().is_empty() { ().into_any() } else { compared.placeholder("the difference") }
+                if address.get().is_empty() { ().into_any() } else { compared.placeholder(t("the difference")) }
             })}
             {part(move || compared.json().map(|found| difference(&found)).into_any())}
             <List
                 list
-                what="revisions"
-                columns=&["Revision", "By", "When", "Note", "Compare and restore"]
+                what=t("revisions")
+                columns=[t("Revision"), t("By"), t("When"), t("Note"), t("Compare and restore")]
                 cells
                 empty=|| ()
             />
             <Confirm
                 open=asking
-                title=text(move || format!("Restore revision {}?", asked.get()))
-                verb="Restore"
+                title=text(move || tf!("Restore revision {revision}?", revision = asked.get()))
+                verb=t("Restore")
                 action=restoring
                 on_confirm=restore
             >
-                <p>"It becomes a new revision with the same definition. The ones in between stay in the history."</p>
+                <p>{t("It becomes a new revision with the same definition. The ones in between stay in the history.")}</p>
             </Confirm>
         </div>
     }
@@ -129,7 +130,7 @@ fn difference(found: &Value) -> AnyView {
     let text = found["diff"].as_str().unwrap_or_default().to_owned();
     view! {
         <section class="panel">
-            <h2>{format!("From revision {} to {}", found["from"], found["to"])}</h2>
+            <h2>{tf!("From revision {from} to {to}", from = found["from"], to = found["to"])}</h2>
             <Diff text />
         </section>
     }
@@ -155,17 +156,17 @@ fn row(
     let between = move |from: i64, to: i64| compare.run((from.to_string(), to.to_string()));
     let step = (number > 1).then(|| {
         button(
-            "What changed",
+            t("What changed"),
             Callback::new(move |()| between(number - 1, number)),
         )
     });
     let others = move || {
         (newest.get() != number).then(|| {
             let restore = (may_edit && !revision.deleted)
-                .then(|| button("Restore", Callback::new(move |()| restore.run(number))));
+                .then(|| button(t("Restore"), Callback::new(move |()| restore.run(number))));
             let against = Callback::new(move |()| between(number, newest.get_untracked()));
             view! {
-                {button("Compare with current", against)}
+                {button(t("Compare with current"), against)}
                 {restore}
             }
             .into_any()
@@ -175,15 +176,15 @@ fn row(
         <th scope="row" role="rowheader">
             <span class="row">
                 <span class="revision">{number}</span>
-                {revision.deleted.then(|| view! { <Badge tone=Tone::Bad text="deleted" /> })}
-                {part(move || (newest.get() == number).then(|| view! { <Badge tone=Tone::Accent text="current" /> }).into_any())}
+                {revision.deleted.then(|| view! { <Badge tone=Tone::Bad text=t("deleted") /> })}
+                {part(move || (newest.get() == number).then(|| view! { <Badge tone=Tone::Accent text=t("current") /> }).into_any())}
             </span>
         </th>
-        <td role="cell" data-label="By">{revision.author}</td>
-        <td role="cell" data-label="When">
+        <td role="cell" data-label=t("By")>{revision.author}</td>
+        <td role="cell" data-label=t("When")>
             <TimeAgo at=revision.created_at />
         </td>
-        <td role="cell" data-label="Note">{revision.note.unwrap_or_default()}</td>
+        <td role="cell" data-label=t("Note")>{revision.note.unwrap_or_default()}</td>
         <td role="cell" data-label="">
             <span class="row">{step} {others}</span>
         </td>

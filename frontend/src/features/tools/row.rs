@@ -4,6 +4,7 @@ use toolgate_api::tools::Tool;
 
 use super::columns::has;
 use crate::components::{Markup, Symbol};
+use crate::language::{t, tf};
 use crate::paged::Item;
 use crate::routes::Page;
 
@@ -19,8 +20,8 @@ pub(super) fn tool_row(
     let name = tool.name.as_str();
     row.tags(r#"<div role="rowheader" class="tool-cell">"#);
     if let Some(selected) = selected {
-        row.tags(r#"<input type="checkbox" class="select-row" aria-label="Select "#)
-            .text(name)
+        row.tags(r#"<input type="checkbox" class="select-row" aria-label=""#)
+            .text(&tf!("Select {name}", name))
             .tags(r#"" data-select=""#)
             .text(name)
             .tags(if selected(name) { r#"" checked>"# } else { r#"">"# });
@@ -38,13 +39,13 @@ pub(super) fn tool_row(
         .text(name)
         .tags("</a>");
     if !tool.enabled {
-        row.tags(r#"<span class="badge">disabled</span>"#);
+        badge(t("disabled"), row);
     }
     if tool.unavailable.is_some() {
-        row.tags(r#"<span class="badge">unavailable</span>"#);
+        badge(t("unavailable"), row);
     }
     if tool.not_listed.is_some() {
-        row.tags(r#"<span class="badge">not listed for MCP</span>"#);
+        badge(t("not listed for MCP"), row);
     }
     if is_marked {
         row.tags("</span>");
@@ -53,21 +54,27 @@ pub(super) fn tool_row(
         .text(&tool.description)
         .tags("</span></div></div>");
     if !has(hidden, "type") {
-        row.tags(r#"<div role="cell" data-label="Type"><span class="mono">"#)
+        row.tags(r#"<div role="cell" data-label=""#)
+            .text(t("Type"))
+            .tags(r#""><span class="mono">"#)
             .text(&tool.type_)
             .tags("</span></div>");
     }
     if !has(hidden, "groups") {
         // None at all is a statement too: only a request for all groups reaches it.
-        row.tags(r#"<div role="cell" data-label="Groups">"#)
-            .names(&tool.group, "None; only by *")
+        row.tags(r#"<div role="cell" data-label=""#)
+            .text(t("Groups"))
+            .tags(r#"">"#)
+            .names(&tool.group, t("None; only by *"))
             .tags("</div>");
     }
     if !has(hidden, "states") {
         states(&tool, row);
     }
     if !has(hidden, "revision") {
-        row.tags(r#"<div role="cell" class="tool-revision" data-label="Revision"><span class="revision">"#)
+        row.tags(r#"<div role="cell" class="tool-revision" data-label=""#)
+            .text(t("Revision"))
+            .tags(r#""><span class="revision">"#)
             .text(&tool.revision.to_string())
             .tags("</span>")
             .time("muted updated", tool.updated_at)
@@ -76,18 +83,28 @@ pub(super) fn tool_row(
     Some(())
 }
 
+fn badge(text: &str, row: &mut Markup) {
+    row.tags(r#"<span class="badge">"#).text(text).tags("</span>");
+}
+
 /// The states a tool is open in, and the state that it moves the workflow to.
 fn states(tool: &Tool, row: &mut Markup) {
-    row.tags(r#"<div role="cell" data-label="States"><span class="states">"#);
+    row.tags(r#"<div role="cell" data-label=""#)
+        .text(t("States"))
+        .tags(r#""><span class="states">"#);
     if tool.available_in_states.iter().any(|state| state == "*") {
-        row.tags(r#"<span class="muted">Any state</span>"#);
+        row.tags(r#"<span class="muted">"#)
+            .text(t("Any state"))
+            .tags("</span>");
     } else {
-        row.names(&tool.available_in_states, "Never open");
+        row.names(&tool.available_in_states, t("Never open"));
     }
     if let Some(state) = &tool.state {
         row.tags(r#"<span class="move">"#)
             .icon(Symbol::Arrow)
-            .tags(r#"<span class="visually-hidden">moves to </span><span class="tag tag-accent">"#)
+            .tags(r#"<span class="visually-hidden">"#)
+            .text(t("moves to "))
+            .tags(r#"</span><span class="tag tag-accent">"#)
             .text(state)
             .tags("</span></span>");
     }

@@ -15,6 +15,7 @@ use crate::components::{
     Badge, Breadcrumbs, Confirm, PageHeading, Tabs, Tags, TimeAgo, Toasts, deferred, fact, facts,
 };
 use crate::expectations;
+use crate::language::{marked, t, tf};
 use crate::loaded::Loaded;
 use crate::reactive::{When, condition, part, text};
 use crate::routes::{Page, PageKind};
@@ -24,11 +25,11 @@ use crate::url::{Navigator, UrlParam, project_in_path, tool_in_path};
 
 /// The views of a tool; the last one is for those who may edit.
 const VIEWS: [(&str, &str); 5] = [
-    ("", "Try it"),
-    ("definition", "Definition"),
-    ("revisions", "Revisions"),
-    ("uses", "Used by"),
-    ("clone", "Clone"),
+    ("", marked("Try it")),
+    ("definition", marked("Definition")),
+    ("revisions", marked("Revisions")),
+    ("uses", marked("Used by")),
+    ("clone", marked("Clone")),
 ];
 
 /// One tool: what it is, trying it, its definition, its history and its uses.
@@ -44,7 +45,7 @@ pub(crate) fn ToolPage() -> impl IntoView {
     let may_edit = condition(move || session.may(&project.get(), Permission::EditDefinitions));
     let editor = move |is_new: bool| {
         let on_saved = move |()| loaded.reload();
-        deferred("the definition", move || {
+        deferred(t("the definition"), move || {
             view! { <DefinitionEditor project name may_edit=may_edit.get() is_new on_saved /> }.into_any()
         })
     };
@@ -79,7 +80,7 @@ pub(crate) fn ToolPage() -> impl IntoView {
                 <div class="row">
                     <PageHeading text=name />
                     <When test=is_off>
-                        <Badge text="disabled" />
+                        <Badge text=t("disabled") />
                     </When>
                 </div>
                 {part(move || {
@@ -92,14 +93,14 @@ pub(crate) fn ToolPage() -> impl IntoView {
                 <Changes project name loaded enabled=Signal::derive(move || !is_off()) />
             </When>
         </div>
-        {loaded.placeholder("the tool")}
+        {loaded.placeholder(t("the tool"))}
         {part(move || {
             unavailable()
                 .map(|why| {
                     view! {
                         <p class="note" role="status">
-                            <strong>"Unavailable. "</strong>
-                            {format!("Every call is refused: {why}.")}
+                            <strong>{t("Unavailable. ")}</strong>
+                            {tf!("Every call is refused: {why}.", why)}
                         </p>
                     }
                 })
@@ -110,7 +111,7 @@ pub(crate) fn ToolPage() -> impl IntoView {
                 .map(|why| {
                     view! {
                         <p class="note" role="status">
-                            <strong>"Not listed for MCP. "</strong>
+                            <strong>{t("Not listed for MCP. ")}</strong>
                             {why}
                         </p>
                     }
@@ -120,7 +121,7 @@ pub(crate) fn ToolPage() -> impl IntoView {
         <When test=move || may_read.get() && loaded.is_there()>
             {part(move || {
                 let choices = if may_edit.get() { &VIEWS } else { &VIEWS[..4] };
-                view! { <Tabs param=tab name="Views of the tool" choices /> }.into_any()
+                view! { <Tabs param=tab name=t("Views of the tool") choices /> }.into_any()
             })}
         </When>
         {content}
@@ -131,43 +132,43 @@ pub(crate) fn ToolPage() -> impl IntoView {
 fn about(tool: Tool) -> AnyView {
     let moves_to: Vec<_> = tool.state.into_iter().collect();
     let states = if tool.available_in_states.iter().any(|state| state == "*") {
-        "any state".into_any()
+        t("any state").into_any()
     } else {
-        view! { <Tags names=tool.available_in_states none="never" /> }.into_any()
+        view! { <Tags names=tool.available_in_states none=t("never") /> }.into_any()
     };
     let revision = view! {
         {tool.revision}
         ", "
         <TimeAgo at=tool.updated_at />
-        {tool.updated_by.map(|by| format!(" by {by}"))}
+        {tool.updated_by.map(|by| tf!(" by {by}", by))}
     };
     let lines = facts(vec![
-        fact("Type", view! { <span class="mono">{tool.type_}</span> }),
+        fact(t("Type"), view! { <span class="mono">{tool.type_}</span> }),
         fact(
-            "Groups",
-            view! { <Tags names=tool.group none="none; only by *" /> },
+            t("Groups"),
+            view! { <Tags names=tool.group none=t("none; only by *") /> },
         ),
-        fact("Open in", states),
+        fact(t("Open in"), states),
         fact(
-            "Tokens",
+            t("Tokens"),
             view! {
-                {tool.tokens.map(|tokens| format!("about {tokens}, "))}
+                {tool.tokens.map(|tokens| tf!("about {tokens}, ", tokens))}
                 <a
                     href="/help/mcp#what-tools-cost-a-model"
                     rel="external"
                     target="_blank"
-                    aria-label="Learn more about the tokens of a tool"
+                    aria-label=t("Learn more about the tokens of a tool")
                 >
-                    "learn more"
+                    {t("learn more")}
                 </a>
             },
         ),
-        fact("Moves to", view! { <Tags names=moves_to none="stays" /> }),
-        fact("Revision", revision),
+        fact(t("Moves to"), view! { <Tags names=moves_to none=t("stays") /> }),
+        fact(t("Revision"), revision),
     ]);
     view! {
         <aside class="panel">
-            <h2>"About"</h2>
+            <h2>{t("About")}</h2>
             {lines}
         </aside>
     }
@@ -191,15 +192,23 @@ fn Changes(
     let switch = move |_| {
         let name = name.get_untracked();
         let enable = !enabled.get_untracked();
-        let (verb, word) = if enable {
-            ("Enable", "enabled")
+        let (title, verb, done) = if enable {
+            (
+                tf!("Enable {name}?", name),
+                t("Enable the tool"),
+                tf!("{name} is enabled.", name),
+            )
         } else {
-            ("Disable", "disabled")
+            (
+                tf!("Disable {name}?", name),
+                t("Disable the tool"),
+                tf!("{name} is disabled.", name),
+            )
         };
         let words = Words {
-            title: format!("{verb} {name}?"),
-            verb: format!("{verb} the tool"),
-            done: Some(format!("{name} is {word}.")),
+            title,
+            verb: verb.to_owned(),
+            done: Some(done),
         };
         let part = Part {
             names: vec![name],
@@ -223,7 +232,7 @@ fn Changes(
                 ("expect_revision", Value::Null),
             ]);
             let undo = object(vec![("undo", object(vec![("tools", vec![tool].into())]))]);
-            let text = format!("{name} was deleted. Its revisions stay.");
+            let text = tf!("{name} was deleted. Its revisions stay.", name);
             offer_undo(toasts, session, address(&project), text, &undo);
             navigator.go(&Page::of_project(project, PageKind::Tools).path());
         });
@@ -231,7 +240,7 @@ fn Changes(
     view! {
         <div class="page-actions">
             <button type="button" class="button" on:click=switch>
-                {move || if enabled.get() { "Disable" } else { "Enable" }}
+                {move || if enabled.get() { t("Disable") } else { t("Enable") }}
             </button>
             <button
                 type="button"
@@ -242,20 +251,20 @@ fn Changes(
                     asking.set(true);
                 }
             >
-                "Delete"
+                {t("Delete")}
             </button>
         </div>
         {change.view()}
         <Confirm
             open=asking
-            title=text(move || format!("Delete {}?", name.get()))
-            verb="Delete the tool"
+            title=text(move || tf!("Delete {name}?", name = name.get()))
+            verb=t("Delete the tool")
             action
             on_confirm=confirm
         >
-            <p>"Agents can no longer call it, from this moment on. Its history is kept, so it can be restored."</p>
+            <p>{t("Agents can no longer call it, from this moment on. Its history is kept, so it can be restored.")}</p>
             {expectations::escape(
-                "Delete it all the same, although policy tests would fail",
+                t("Delete it all the same, although policy tests would fail"),
                 ignored,
                 move || action.error.with(expectations::refused),
             )}

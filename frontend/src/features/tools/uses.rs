@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::api::{in_project, with_query};
 use crate::components::{TimeAgo, fact, facts};
+use crate::language::{t, tf};
 use crate::loaded::Loaded;
 use crate::reactive::part;
 use crate::routes::{Page, PageKind};
@@ -22,7 +23,7 @@ pub(super) fn Uses(
     let loaded = Loaded::new(move || in_project(&project.get(), &["tools", &name.get(), "uses"]));
     let session = Session::get();
     view! {
-        {loaded.placeholder("what uses the tool")}
+        {loaded.placeholder(t("what uses the tool"))}
         {part(move || {
             let links = Links { session, project: project.get() };
             loaded.json().map(|uses| content(&uses, &links, &name.get())).into_any()
@@ -63,7 +64,7 @@ fn content(uses: &Value, links: &Links, tool: &str) -> AnyView {
                 .flatten()
                 .filter_map(Value::as_str)
                 .collect();
-            let until = time(&person["expires_at"]).map(|at| view! { ", ends " <TimeAgo at /> });
+            let until = time(&person["expires_at"]).map(|at| view! { {t(", ends ")} <TimeAgo at /> });
             let link = links.to(
                 PageKind::Permissions,
                 &[("principal", &text("principal"))],
@@ -72,7 +73,7 @@ fn content(uses: &Value, links: &Links, tool: &str) -> AnyView {
             view! {
                 {link}
                 <span class="muted">
-                    {format!(" by {}", via.join(", "))} {until}
+                    {tf!(" by {groups}", groups = via.join(", "))} {until}
                 </span>
             }
             .into_any()
@@ -105,30 +106,30 @@ fn content(uses: &Value, links: &Links, tool: &str) -> AnyView {
         .map(|name| view! { <code>{name.to_owned()}</code> });
     let sessions = links.to(PageKind::Sessions, &[], number("open_sessions").to_string());
     let figures = facts(vec![
-        fact("Calls in 24 hours", calls("", all)),
-        fact("Of these failed", calls("failed", failed)),
-        fact("Refused in 24 hours", calls("denied", denied)),
+        fact(t("Calls in 24 hours"), calls("", all)),
+        fact(t("Of these failed"), calls("failed", failed)),
+        fact(t("Refused in 24 hours"), calls("denied", denied)),
         fact(
-            "Last asked for",
+            t("Last asked for"),
             time(&uses["last_at"])
-                .map_or_else(|| "never".into_any(), |at| view! { <TimeAgo at /> }.into_any()),
+                .map_or_else(|| t("never").into_any(), |at| view! { <TimeAgo at /> }.into_any()),
         ),
-        fact("Sessions in a state it is open in", sessions),
+        fact(t("Sessions in a state it is open in"), sessions),
         fact(
-            "Service",
-            service.map_or_else(|| "none".into_any(), IntoAny::into_any),
+            t("Service"),
+            service.map_or_else(|| t("none").into_any(), IntoAny::into_any),
         ),
     ]);
     view! {
         <div class="columns">
             <section class="panel">
-                <h2>"Use"</h2>
+                <h2>{t("Use")}</h2>
                 {figures}
             </section>
-            {list("Who may ask for it", people, "No grant includes one of its groups.")}
-            {list("Policy tests about it", named("policy_tests", PageKind::PolicyTests), "No policy test mentions it.")}
-            {list("Secrets it uses", named("secrets", PageKind::Secrets), "It uses no secret.")}
-            {list("Tools that lead to it", tools, "No tool leads to a state it is open in.")}
+            {list(t("Who may ask for it"), people, t("No grant includes one of its groups."))}
+            {list(t("Policy tests about it"), named("policy_tests", PageKind::PolicyTests), t("No policy test mentions it."))}
+            {list(t("Secrets it uses"), named("secrets", PageKind::Secrets), t("It uses no secret."))}
+            {list(t("Tools that lead to it"), tools, t("No tool leads to a state it is open in."))}
         </div>
     }
     .into_any()

@@ -9,6 +9,7 @@ use web_sys::{DataTransfer, File, FileList, FileSystemDirectoryEntry, FileSystem
 
 use crate::browser::lower;
 use crate::components::{Icon, Symbol, Toasts};
+use crate::language::{t, tf};
 
 /// MiB that a server takes in one upload of definitions.
 const LARGEST: u32 = 1;
@@ -21,7 +22,7 @@ const MOST: usize = 1000;
 #[component]
 pub(crate) fn FileDrop(
     /// What can be dropped.
-    #[prop(default = "Drop YAML or JSON files here, or a folder with them")]
+    #[prop(default = t("Drop YAML or JSON files here, or a folder with them"))]
     words: &'static str,
     /// MiB that all of it may have.
     #[prop(default = LARGEST)]
@@ -100,8 +101,8 @@ pub(crate) fn FileDrop(
             </span>
             <p>{words}</p>
             <div class="row">
-                {chooser(if single { "Choose a file" } else { "Choose files" }, false)}
-                {(!single).then(|| chooser("Choose a folder", true))}
+                {chooser(if single { t("Choose a file") } else { t("Choose files") }, false)}
+                {(!single).then(|| chooser(t("Choose a folder"), true))}
             </div>
         </div>
     }
@@ -181,11 +182,12 @@ async fn asked(start: impl FnOnce(&js_sys::Function) -> bool) -> Option<wasm_bin
 /// The content of all files as one text; of several, each begins with a comment that names it.
 async fn joined(files: Vec<File>, largest: u32) -> Result<String, String> {
     if files.is_empty() {
-        return Err("There is no YAML or JSON file in what was given.".to_owned());
+        return Err(t("There is no YAML or JSON file in what was given.").to_owned());
     }
     if files.iter().map(|file| file.size()).sum::<f64>() > f64::from(largest) * MIB {
-        return Err(format!(
-            "This is larger than may be sent at once ({largest} MiB together)."
+        return Err(tf!(
+            "This is larger than may be sent at once ({largest} MiB together).",
+            largest
         ));
     }
     let several = files.len() > 1;
@@ -193,7 +195,7 @@ async fn joined(files: Vec<File>, largest: u32) -> Result<String, String> {
     for file in files {
         let read = JsFuture::from(file.text()).await;
         let Some(read) = read.ok().and_then(|read| read.as_string()) else {
-            return Err(format!("{} could not be read.", file.name()));
+            return Err(tf!("{name} could not be read.", name = file.name()));
         };
         if several {
             let end = if text.is_empty() { "" } else { "---\n" };

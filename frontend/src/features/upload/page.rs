@@ -11,12 +11,19 @@ use crate::action::Action;
 use crate::api::{Ask, Body, in_project, parse, with_query};
 use crate::components::{Editor, EditorHandle, Field, SectionHead, Tabs, TextInput, Toasts};
 use crate::expectations;
+use crate::language::{marked, t, tf};
 use crate::reactive::{When, condition, effect, part};
 use crate::routes::{Page, PageKind};
 use crate::session::{Permission, Session};
 use crate::snippets;
 use crate::url::{UrlParam, project_in_path};
 use crate::words::counted;
+
+/// What can be uploaded.
+const VIEWS: [(&str, &str); 2] = [
+    ("definitions", marked("Definitions")),
+    ("project", marked("A whole project")),
+];
 
 /// Definitions, and whole projects for those who may import them.
 #[component]
@@ -27,13 +34,13 @@ pub(crate) fn UploadPage() -> impl IntoView {
     let may_import = condition(move || session.may(&project.get(), Permission::ManageAccess));
     let is_project = condition(move || view.get() == "project" && may_import.get());
     view! {
-        <SectionHead section=PageKind::Upload text="Definitions in YAML or JSON. Nothing is stored unless all of it is right.">
+        <SectionHead section=PageKind::Upload text=t("Definitions in YAML or JSON. Nothing is stored unless all of it is right.")>
             <a class="button" href=move || Page::of_project(project.get(), PageKind::NewImport).path()>
-                "Import a description instead"
+                {t("Import a description instead")}
             </a>
         </SectionHead>
         <When test=may_import>
-            <Tabs param=view name="What is uploaded" choices=&[("definitions", "Definitions"), ("project", "A whole project")] />
+            <Tabs param=view name=t("What is uploaded") choices=&VIEWS />
         </When>
         {part(move || {
             if is_project.get() {
@@ -78,7 +85,10 @@ fn Definitions(project: Memo<String>) -> impl IntoView {
             if let Ok(result) = parse(&answer.text) {
                 if !dry_run {
                     let count = result["items"].as_array().map_or(0, Vec::len);
-                    toasts.done(format!("Applied {}.", counted(count, "definition")));
+                    toasts.done(tf!(
+                        "Applied {definitions}.",
+                        definitions = counted(count, "definition")
+                    ));
                 }
                 verdict.set(Some(result));
             }
@@ -94,7 +104,7 @@ fn Definitions(project: Memo<String>) -> impl IntoView {
     view! {
         <div class="stack">
             <FileDrop on_text=move |read| text.set(read) />
-            <Editor name="Definitions" value=text handle rows=16 schema=definition_schema />
+            <Editor name=t("Definitions") value=text handle rows=16 schema=definition_schema />
             <div class="row">
                 <button
                     type="button"
@@ -102,7 +112,7 @@ fn Definitions(project: Memo<String>) -> impl IntoView {
                     disabled=move || is_empty() || action.busy.get()
                     on:click=move |_| send(true)
                 >
-                    "Check"
+                    {t("Check")}
                 </button>
                 <button
                     type="button"
@@ -110,7 +120,7 @@ fn Definitions(project: Memo<String>) -> impl IntoView {
                     disabled=move || action.busy.get() || !is_checked()
                     on:click=move |_| send(false)
                 >
-                    "Apply"
+                    {t("Apply")}
                 </button>
                 <When test=is_empty>
                     <button
@@ -118,20 +128,20 @@ fn Definitions(project: Memo<String>) -> impl IntoView {
                         class="button button-quiet"
                         on:click=move |_| text.set(snippets::EXAMPLE_TOOL.to_owned())
                     >
-                        "Start from an example"
+                        {t("Start from an example")}
                     </button>
                 </When>
                 <span class="muted" role="status">
-                    {move || action.busy.get().then_some("Checking…")}
+                    {move || action.busy.get().then_some(t("Checking…"))}
                 </span>
             </div>
             {action.refusal(handle)}
             <When test=is_checked>
-                <Field id="upload-note" label="Note" help="Why, for those who read the history later.">
+                <Field id="upload-note" label=t("Note") help=t("Why, for those who read the history later.")>
                     <TextInput id="upload-note" value=note max="500" />
                 </Field>
             </When>
-            {expectations::escape("Apply all the same, although policy tests would fail", ignored, breaks)}
+            {expectations::escape(t("Apply all the same, although policy tests would fail"), ignored, breaks)}
             {part(move || verdict.with(|verdict| verdict.as_ref().map(|result| report(&project.get(), result, handle))).into_any())}
         </div>
     }

@@ -9,6 +9,7 @@ use crate::action::Action;
 use crate::api::{Ask, Body, in_project, parse, read_json, with_query};
 use crate::components::{Badge, Diff, EditorHandle, Faults, Tags, Toasts, Tone};
 use crate::expectations;
+use crate::language::{marked, t, tf};
 use crate::reactive::{When, condition, part};
 use crate::routes::{Page, PageKind};
 use crate::words::counted;
@@ -17,18 +18,18 @@ use crate::words::counted;
 const LARGEST: u32 = 16;
 /// The sections in the order in which they are imported, as people call them.
 const SECTIONS: [(&str, &str); 12] = [
-    ("egress", "Where tools may connect to"),
-    ("account_providers", "Account providers"),
-    ("mcp_servers", "MCP servers"),
-    ("groups", "Groups"),
-    ("states", "States"),
-    ("tool_services", "Tool services"),
-    ("tools", "Tools"),
-    ("guides", "Guides"),
-    ("settings", "Settings"),
-    ("limits", "Limits"),
-    ("grants", "Grants"),
-    ("policy_tests", "Policy tests"),
+    ("egress", marked("Where tools may connect to")),
+    ("account_providers", marked("Account providers")),
+    ("mcp_servers", marked("MCP servers")),
+    ("groups", marked("Groups")),
+    ("states", marked("States")),
+    ("tool_services", marked("Tool services")),
+    ("tools", marked("Tools")),
+    ("guides", marked("Guides")),
+    ("settings", marked("Settings")),
+    ("limits", marked("Limits")),
+    ("grants", marked("Grants")),
+    ("policy_tests", marked("Policy tests")),
 ];
 
 /// Choosing a file, its preview, and the import.
@@ -52,7 +53,7 @@ pub(super) fn ProjectImport(
             };
             if !dry_run {
                 let count = parts(&answer).iter().filter(|part| is_written(part)).count();
-                toasts.done(format!("Imported {}.", counted(count, "change")));
+                toasts.done(tf!("Imported {changes}.", changes = counted(count, "change")));
             }
             report.set(Some(answer));
         });
@@ -72,16 +73,16 @@ pub(super) fn ProjectImport(
     let breaks = move || action.error.with(expectations::refused);
     view! {
         <section class="panel stack" aria-labelledby="import-title">
-            <h2 id="import-title">"Import a file"</h2>
+            <h2 id="import-title">{t("Import a file")}</h2>
             <p class="muted">
-                "Brings this project to what an exported file says. What the file does not name stays. Nothing is stored before you have seen the preview. "
-                <a href="/help/projects#import-a-file" rel="external" target="_blank" aria-label="Learn more about importing a file">
-                    "Learn more"
+                {t("Brings this project to what an exported file says. What the file does not name stays. Nothing is stored before you have seen the preview. ")}
+                <a href="/help/projects#import-a-file" rel="external" target="_blank" aria-label=t("Learn more about importing a file")>
+                    {t("Learn more")}
                 </a>
             </p>
-            <FileDrop words="Drop an exported project here" largest=LARGEST single=true on_text=take />
+            <FileDrop words=t("Drop an exported project here") largest=LARGEST single=true on_text=take />
             {action.refusal(EditorHandle::new())}
-            {expectations::escape("Import all the same, although policy tests would fail", ignored, breaks)}
+            {expectations::escape(t("Import all the same, although policy tests would fail"), ignored, breaks)}
             {part(move || report.with(|report| report.as_ref().map(|report| shown(&project.get(), report))).into_any())}
             <When test=is_preview>
                 <div class="row">
@@ -91,10 +92,10 @@ pub(super) fn ProjectImport(
                         disabled=move || action.busy.get()
                         on:click=move |_| send(false)
                     >
-                        "Import"
+                        {t("Import")}
                     </button>
                     <button type="button" class="button" on:click=move |_| report.set(None)>
-                        "Cancel"
+                        {t("Cancel")}
                     </button>
                 </div>
             </When>
@@ -106,21 +107,21 @@ pub(super) fn ProjectImport(
 fn shown(project: &str, report: &Value) -> AnyView {
     let all = parts(report);
     let count = |outcome: &str| all.iter().filter(|part| part["outcome"] == outcome).count();
-    let sum = format!(
-        "{} new, {} changed, {} unchanged, {} skipped",
-        count("created"),
-        count("changed"),
-        count("unchanged"),
-        count("skipped"),
+    let sum = tf!(
+        "{new} new, {changed} changed, {unchanged} unchanged, {skipped} skipped",
+        new = count("created"),
+        changed = count("changed"),
+        unchanged = count("unchanged"),
+        skipped = count("skipped"),
     );
     let heading = if report["dry_run"] == true {
-        "What importing would do"
+        t("What importing would do")
     } else {
-        "Imported"
+        t("Imported")
     };
     let sections: Vec<AnyView> = SECTIONS
         .iter()
-        .filter_map(|section| section_of(all, *section))
+        .filter_map(|(section, title)| section_of(all, section, t(title)))
         .collect();
     let missing: Vec<String> = read_json(&report["missing_secrets"].to_string()).unwrap_or_default();
     let missing = (!missing.is_empty()).then(|| {
@@ -128,8 +129,8 @@ fn shown(project: &str, report: &Value) -> AnyView {
         view! {
             <div class="note stack">
                 <p>
-                    "These secrets are not set in this project; what uses them fails until they are. "
-                    <a href=href>"Set secrets"</a>
+                    {t("These secrets are not set in this project; what uses them fails until they are. ")}
+                    <a href=href>{t("Set secrets")}</a>
                 </p>
                 <Tags names=missing />
             </div>
@@ -151,7 +152,7 @@ fn shown(project: &str, report: &Value) -> AnyView {
 }
 
 /// The parts of a section that are not as they are already.
-fn section_of(all: &[Value], (section, title): (&str, &'static str)) -> Option<AnyView> {
+fn section_of(all: &[Value], section: &str, title: &'static str) -> Option<AnyView> {
     let items: Vec<_> = all
         .iter()
         .filter(|part| part["section"] == section && part["outcome"] != "unchanged")
@@ -173,15 +174,15 @@ fn section_of(all: &[Value], (section, title): (&str, &'static str)) -> Option<A
 fn item(part: &Value, title: &'static str) -> AnyView {
     let text = |key: &str| part[key].as_str().unwrap_or_default().to_owned();
     let (tone, word) = match part["outcome"].as_str() {
-        Some("created") => (Tone::Good, "new"),
-        Some("changed") => (Tone::Note, "changed"),
-        _ => (Tone::Plain, "skipped"),
+        Some("created") => (Tone::Good, t("new")),
+        Some("changed") => (Tone::Note, t("changed")),
+        _ => (Tone::Plain, t("skipped")),
     };
     let name = Some(text("name")).filter(|name| !name.is_empty());
     let name = name.unwrap_or_else(|| title.to_owned());
     // What is new is the file itself.
-    let diff = (word == "changed").then(|| {
-        view! { <Diff text=text("diff") name=format!("Difference of {name}") /> }
+    let diff = (part["outcome"] == "changed").then(|| {
+        view! { <Diff text=text("diff") name=tf!("Difference of {name}", name) /> }
     });
     view! {
         <li>

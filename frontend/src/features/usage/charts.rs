@@ -5,14 +5,15 @@ use toolgate_api::usage::{UsageLine, UsagePoint, UsageSeries};
 
 use super::series::{By, records_path, times, values};
 use crate::components::{ChartData, ChartLine, TimeRange, chart};
+use crate::language::{marked, t};
 use crate::reactive::part;
 use crate::url::Navigator;
 
 /// The parts of all requests, their colours, and the filter that finds their records.
 const PARTS: [(&str, &str, (&str, &str)); 3] = [
-    ("Succeeded", "--accent", ("outcome", "succeeded")),
-    ("Failed", "--danger", ("outcome", "failed")),
-    ("Refused", "--note", ("outcome", "denied")),
+    (marked("Succeeded"), "--accent", ("outcome", "succeeded")),
+    (marked("Failed"), "--danger", ("outcome", "failed")),
+    (marked("Refused"), "--note", ("outcome", "denied")),
 ];
 
 /// The percentiles of durations.
@@ -64,12 +65,12 @@ pub(crate) fn total_charts(
             view! {
                 <div class="columns columns-two">
                     <section class="panel">
-                        <h2>"Requests"</h2>
-                        {chart("Requests over time", requests(line, &times), range, to_part)}
+                        <h2>{t("Requests")}</h2>
+                        {chart(t("Requests over time"), requests(line, &times), range, to_part)}
                     </section>
                     <section class="panel">
-                        <h2>"How long calls take"</h2>
-                        {chart("Percentiles of durations over time", durations(line, &times), range, to_calls)}
+                        <h2>{t("How long calls take")}</h2>
+                        {chart(t("Percentiles of durations over time"), durations(line, &times), range, to_calls)}
                     </section>
                 </div>
             }
@@ -88,7 +89,7 @@ fn requests(line: &UsageLine, times: &[i64]) -> ChartData {
         .iter()
         .zip(value)
         .map(|((label, colour, _), value)| ChartLine {
-            label: (*label).to_owned(),
+            label: t(label).to_owned(),
             values: values(line, times, Some(0), |point| Some(value(point))),
             colour: Some(colour),
         });

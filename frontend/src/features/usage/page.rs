@@ -11,29 +11,38 @@ use crate::components::{
     ChartData, ChartLine, EmptyState, SectionHead, Select, Symbol, Tabs, TimeRange, TimeRangePicker, chart,
     table,
 };
+use crate::language::{marked, t};
 use crate::reactive::{condition, part};
 use crate::routes::PageKind;
 use crate::session::{Permission, Session};
 use crate::url::{Navigator, UrlParam, project_in_path};
 
 const CHOICES: [(&str, &str); 5] = [
-    ("", "Project"),
-    ("tool", "Tools"),
-    ("group", "Groups"),
-    ("principal", "Principals"),
-    ("entrance", "Entrances"),
+    ("", marked("Project")),
+    ("tool", marked("Tools")),
+    ("group", marked("Groups")),
+    ("principal", marked("Principals")),
+    ("entrance", marked("Entrances")),
 ];
 
 /// The same for those who may not read who asked.
 const CHOICES_OF_READERS: [(&str, &str); 4] = [CHOICES[0], CHOICES[1], CHOICES[2], CHOICES[4]];
 
 const MEASURES: [(&str, &str); 3] = [
-    ("", "Calls"),
-    ("failures", "Failed calls"),
-    ("denials", "Refusals"),
+    ("", marked("Calls")),
+    ("failures", marked("Failed calls")),
+    ("denials", marked("Refusals")),
 ];
 
-const COLUMNS: [&str; 7] = ["Name", "Calls", "Failed", "Refused", "p50", "p95", "p99"];
+const COLUMNS: [&str; 7] = [
+    marked("Name"),
+    marked("Calls"),
+    marked("Failed"),
+    marked("Refused"),
+    "p50",
+    "p95",
+    "p99",
+];
 
 /// Who reads the page, and which range of which project it shows.
 #[derive(Clone, Copy)]
@@ -57,18 +66,18 @@ pub(crate) fn UsagePage() -> impl IntoView {
     let names = principals(project);
     let options = Signal::stored(
         MEASURES
-            .map(|(key, text)| (key.to_owned(), text.to_owned()))
+            .map(|(key, text)| (key.to_owned(), t(text).to_owned()))
             .to_vec(),
     );
     view! {
-        <SectionHead section=PageKind::Usage text="How often what was asked for, how it came out, and how long it took. Drag on a chart to see a part of it; click a point for its records.">
+        <SectionHead section=PageKind::Usage text=t("How often what was asked for, how it came out, and how long it took. Drag on a chart to see a part of it; click a point for its records.")>
             <TimeRangePicker range />
         </SectionHead>
         {part(move || {
             if may_audit.get() {
-                view! { <Tabs param=by name="Usage by" choices=&CHOICES /> }.into_any()
+                view! { <Tabs param=by name=t("Usage by") choices=&CHOICES /> }.into_any()
             } else {
-                view! { <Tabs param=by name="Usage by" choices=&CHOICES_OF_READERS /> }.into_any()
+                view! { <Tabs param=by name=t("Usage by") choices=&CHOICES_OF_READERS /> }.into_any()
             }
         })}
         <div class="stack">
@@ -79,7 +88,7 @@ pub(crate) fn UsagePage() -> impl IntoView {
                             <div class="filters">
                                 <Select
                                     id="usage-measure"
-                                    name="What is counted"
+                                    name=t("What is counted")
                                     value=measure.signal()
                                     options
                                     on_change=move |key: String| measure.push(&key)
@@ -89,7 +98,7 @@ pub(crate) fn UsagePage() -> impl IntoView {
                     })
                     .into_any()
             })}
-            {series.placeholder("the series")}
+            {series.placeholder(t("the series"))}
             {part(move || {
                 let place = Place { project, range, names, may_audit: may_audit.get() };
                 let shown = series.read::<UsageSeries>();
@@ -104,8 +113,8 @@ fn content(place: Place, by: By, measure: String, series: UsageSeries) -> AnyVie
         return view! {
             <EmptyState
                 symbol=Symbol::Gauge
-                title="Nothing was asked for in this range"
-                text="Calls and refusals appear here within seconds. Choose a longer range, or call a tool."
+                title=t("Nothing was asked for in this range")
+                text=t("Calls and refusals appear here within seconds. Choose a longer range, or call a tool.")
             />
         }
         .into_any();
@@ -176,12 +185,12 @@ fn charts_by(place: Place, by: By, measure: &str, series: UsageSeries) -> AnyVie
     view! {
         <div class="columns columns-two">
             <section class="panel">
-                <h2>{heading}</h2>
-                {chart("Counts over time", counts, place.range, on_point)}
+                <h2>{t(heading)}</h2>
+                {chart(t("Counts over time"), counts, place.range, on_point)}
             </section>
             <section class="panel">
-                <h2>"95 % of calls took at most"</h2>
-                {chart("95th percentile of durations over time", durations, place.range, on_point)}
+                <h2>{t("95 % of calls took at most")}</h2>
+                {chart(t("95th percentile of durations over time"), durations, place.range, on_point)}
             </section>
         </div>
     }
@@ -206,9 +215,9 @@ fn rows(place: Place, by: By, lines: &[UsageLine], times: (i64, i64)) -> AnyView
             view! {
                 <tr role="row">
                     <th scope="row" role="rowheader">{name}</th>
-                    <td role="cell" data-label="Calls">{link(counts.calls.to_string(), ("action", "call"))}</td>
-                    <td role="cell" data-label="Failed">{link(counts.failures.to_string(), ("outcome", "failed"))}</td>
-                    <td role="cell" data-label="Refused">{link(counts.denials.to_string(), ("outcome", "denied"))}</td>
+                    <td role="cell" data-label=t("Calls")>{link(counts.calls.to_string(), ("action", "call"))}</td>
+                    <td role="cell" data-label=t("Failed")>{link(counts.failures.to_string(), ("outcome", "failed"))}</td>
+                    <td role="cell" data-label=t("Refused")>{link(counts.denials.to_string(), ("outcome", "denied"))}</td>
                     <td role="cell" data-label="p50">{ms(took.map(|took| took.p50_ms))}</td>
                     <td role="cell" data-label="p95">{ms(took.map(|took| took.p95_ms))}</td>
                     <td role="cell" data-label="p99">{ms(took.map(|took| took.p99_ms))}</td>
@@ -216,5 +225,5 @@ fn rows(place: Place, by: By, lines: &[UsageLine], times: (i64, i64)) -> AnyView
             }
         })
         .collect();
-    table("Usage in this range", &COLUMNS, rows)
+    table(t("Usage in this range"), &COLUMNS.map(t), rows)
 }

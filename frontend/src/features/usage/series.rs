@@ -7,6 +7,7 @@ use toolgate_api::usage::{UsageLine, UsageSeries};
 
 use crate::api::{in_project, with_query};
 use crate::components::{TimeRange, iso_ms};
+use crate::language::{found, t};
 use crate::loaded::Loaded;
 use crate::routes::{Page, PageKind};
 use crate::session::{Permission, Session};
@@ -124,13 +125,13 @@ pub(crate) fn principals(project: Memo<String>) -> Memo<BTreeMap<String, String>
 /// What people call a name of a series.
 pub(crate) fn title_of(by: By, name: &str, names: &BTreeMap<String, String>) -> String {
     match by {
-        By::Total => "All".to_owned(),
+        By::Total => t("All").to_owned(),
         By::Principal => names.get(name).cloned().unwrap_or_else(|| name.to_owned()),
         By::Entrance => match name {
             "rest" => "REST".to_owned(),
             "mcp" => "MCP".to_owned(),
-            "bus" => "Message bus".to_owned(),
-            other => other.to_owned(),
+            "bus" => t("Message bus").to_owned(),
+            other => found(other).unwrap_or(other).to_owned(),
         },
         By::Tool | By::Group => name.to_owned(),
     }

@@ -9,6 +9,7 @@ use crate::api::{Ask, Body, with_query};
 use crate::browser::encode;
 use crate::components::{Confirm, Dialog, Toasts};
 use crate::expectations;
+use crate::language::{t, tf};
 use crate::reactive::{effect, part, text};
 
 /// What can be done to a user.
@@ -30,56 +31,58 @@ pub(super) enum Deed {
 
 impl Deed {
     /// What its button says.
-    pub(super) const fn verb(self) -> &'static str {
+    pub(super) fn verb(self) -> &'static str {
         match self {
-            Self::NewPassword => "New password",
-            Self::Disable => "Disable",
-            Self::Enable => "Enable",
-            Self::RequireFactor => "Require 2FA",
-            Self::LeaveFactor => "2FA optional",
-            Self::RemoveFactor => "Remove 2FA",
+            Self::NewPassword => t("New password"),
+            Self::Disable => t("Disable"),
+            Self::Enable => t("Enable"),
+            Self::RequireFactor => t("Require 2FA"),
+            Self::LeaveFactor => t("2FA optional"),
+            Self::RemoveFactor => t("Remove 2FA"),
         }
     }
 
     /// What the button says that does it.
-    const fn confirm(self) -> &'static str {
+    fn confirm(self) -> &'static str {
         match self {
-            Self::NewPassword => "Replace the password",
-            Self::Disable => "Disable the user",
-            Self::Enable => "Enable the user",
-            Self::RequireFactor => "Require a second factor",
-            Self::LeaveFactor => "Do not require it",
-            Self::RemoveFactor => "Remove the second factor",
+            Self::NewPassword => t("Replace the password"),
+            Self::Disable => t("Disable the user"),
+            Self::Enable => t("Enable the user"),
+            Self::RequireFactor => t("Require a second factor"),
+            Self::LeaveFactor => t("Do not require it"),
+            Self::RemoveFactor => t("Remove the second factor"),
         }
     }
 
-    const fn question(self) -> &'static str {
+    fn question(self, name: &str) -> String {
         match self {
-            Self::NewPassword => "Replace the password of",
-            Self::Disable => "Disable",
-            Self::Enable => "Enable",
-            Self::RequireFactor => "Require a second factor of",
-            Self::LeaveFactor => "No longer require a second factor of",
-            Self::RemoveFactor => "Remove the second factor of",
+            Self::NewPassword => tf!("Replace the password of {name}?", name),
+            Self::Disable => tf!("Disable {name}?", name),
+            Self::Enable => tf!("Enable {name}?", name),
+            Self::RequireFactor => tf!("Require a second factor of {name}?", name),
+            Self::LeaveFactor => tf!("No longer require a second factor of {name}?", name),
+            Self::RemoveFactor => tf!("Remove the second factor of {name}?", name),
         }
     }
 
-    const fn consequence(self) -> &'static str {
+    fn consequence(self) -> &'static str {
         match self {
-            Self::NewPassword => {
-                "The present password stops working, and every sign-in of this user ends within a second. The new password is shown once."
+            Self::NewPassword => t(
+                "The present password stops working, and every sign-in of this user ends within a second. The new password is shown once.",
+            ),
+            Self::Disable => t(
+                "Every sign-in of this user ends within a second, and no new one is allowed. What was granted to the user is kept.",
+            ),
+            Self::Enable => t("The user can sign in again, and holds what was granted before."),
+            Self::RequireFactor => t(
+                "The user needs a code of an authenticator app at every sign-in. A user who has none sets it up at the next one.",
+            ),
+            Self::LeaveFactor => {
+                t("The user may remove the second factor. It is still asked for until then.")
             }
-            Self::Disable => {
-                "Every sign-in of this user ends within a second, and no new one is allowed. What was granted to the user is kept."
-            }
-            Self::Enable => "The user can sign in again, and holds what was granted before.",
-            Self::RequireFactor => {
-                "The user needs a code of an authenticator app at every sign-in. A user who has none sets it up at the next one."
-            }
-            Self::LeaveFactor => "The user may remove the second factor. It is still asked for until then.",
-            Self::RemoveFactor => {
-                "For a user who has lost the authenticator and the recovery codes. The password alone signs in, or sets up a new second factor where one is required."
-            }
+            Self::RemoveFactor => t(
+                "For a user who has lost the authenticator and the recovery codes. The password alone signs in, or sets up a new second factor where one is required.",
+            ),
         }
     }
 }
@@ -129,11 +132,11 @@ pub(super) fn ChangeUser(
         let path = with_query(path, &[expectations::ignoring(ignored)]);
         action.send(Ask::patch(path, body).if_match("*"), move |_| {
             let done = if disabled {
-                "can no longer sign in"
+                tf!("{name} can no longer sign in.", name = user.username)
             } else {
-                "can sign in again"
+                tf!("{name} can sign in again.", name = user.username)
             };
-            toasts.done(format!("{} {done}.", user.username));
+            toasts.done(done);
             open.set(false);
             on_changed.run(());
         });
@@ -145,8 +148,12 @@ pub(super) fn ChangeUser(
         });
         let path = format!("/users/{}", encode(&user.id.to_string()));
         action.send(Ask::patch(path, body).if_match("*"), move |_| {
-            let done = if required { "needs" } else { "no longer needs" };
-            toasts.done(format!("{} {done} a second factor.", user.username));
+            let done = if required {
+                tf!("{name} needs a second factor.", name = user.username)
+            } else {
+                tf!("{name} no longer needs a second factor.", name = user.username)
+            };
+            toasts.done(done);
             open.set(false);
             on_changed.run(());
         });
@@ -154,7 +161,10 @@ pub(super) fn ChangeUser(
     let remove = move |user: User| {
         let path = format!("/users/{}/second-factor", encode(&user.id.to_string()));
         action.send(Ask::delete(path), move |_| {
-            toasts.done(format!("The second factor of {} is removed.", user.username));
+            toasts.done(tf!(
+                "The second factor of {name} is removed.",
+                name = user.username
+            ));
             open.set(false);
             on_changed.run(());
         });
@@ -168,7 +178,7 @@ pub(super) fn ChangeUser(
         None => {}
     };
     let title = text(move || {
-        let words = |(user, deed): &(User, Deed)| format!("{} {}?", deed.question(), user.username);
+        let words = |(user, deed): &(User, Deed)| deed.question(&user.username);
         asked.with(|asked| asked.as_ref().map(words).unwrap_or_default())
     });
     view! {
@@ -182,12 +192,12 @@ pub(super) fn ChangeUser(
         >
             <p>{move || deed().map(Deed::consequence)}</p>
             {expectations::escape(
-                "Enable the user all the same, although policy tests would fail",
+                t("Enable the user all the same, although policy tests would fail"),
                 ignored,
                 move || action.error.with(expectations::refused),
             )}
         </Confirm>
-        <Dialog open=shown title="New password">
+        <Dialog open=shown title=t("New password")>
             {part(move || password.text.get().map(|text| password.view(text, shown)).into_any())}
         </Dialog>
     }

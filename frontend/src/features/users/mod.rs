@@ -15,6 +15,7 @@ use crate::api::{Ask, Body, with_query};
 use crate::components::{
     Badge, Cells, Deed as BulkDeed, Field, FormDialog, List, PageHeading, SearchBox, TextInput, TimeAgo, Tone,
 };
+use crate::language::t;
 use crate::paged::{Item, Paged};
 use crate::reactive::effect;
 use crate::session::Session;
@@ -63,9 +64,9 @@ pub(crate) fn UsersPage() -> impl IntoView {
         Some(row(user, is_self, ask))
     });
     let bulk = BulkDeed {
-        verb: "Disable",
+        verb: t("Disable"),
         one: "user",
-        means: "They are signed out at once and cannot sign in again until they are enabled.",
+        means: t("They are signed out at once and cannot sign in again until they are enabled."),
         of: Arc::new(move |item: &Item| {
             let user = item.read::<User>()?;
             let is_self = untrack(|| session.me()).is_some_and(|me| me.id == user.id.to_string());
@@ -82,32 +83,32 @@ pub(crate) fn UsersPage() -> impl IntoView {
     view! {
         <div class="page-head">
             <div>
-                <PageHeading text="Users" />
-                <p class="muted">"People who sign in here. What they may do in a project is granted there."</p>
+                <PageHeading text=t("Users") />
+                <p class="muted">{t("People who sign in here. What they may do in a project is granted there.")}</p>
             </div>
             <div class="page-actions">
                 <button type="button" class="button button-primary" on:click=move |_| creating.set(true)>
-                    "New user"
+                    {t("New user")}
                 </button>
             </div>
         </div>
         <div class="filters">
-            <SearchBox param=q name="Search users" placeholder="Search by name" />
+            <SearchBox param=q name=t("Search users") placeholder=t("Search by name") />
         </div>
-        <List list bulk what="users" columns=&["User", "Since", "Status", "Change"] cells empty=|| view! { <p class="note">"No user has this text in the name."</p> } />
+        <List list bulk what=t("users") columns=[t("User"), t("Since"), t("Status"), t("Change")] cells empty=|| view! { <p class="note">{t("No user has this text in the name.")}</p> } />
         <FormDialog
             open=creating
-            title="New user"
-            verb="Make the user"
+            title=t("New user")
+            verb=t("Make the user")
             action
             once=password
             ready=Signal::derive(move || username.with(|name| !name.trim().is_empty()))
             on_submit=create
         >
-            <Field id="user-name" label="User name" help="To sign in with.">
+            <Field id="user-name" label=t("User name") help=t("To sign in with.")>
                 <TextInput id="user-name" value=username mono=true max="64" />
             </Field>
-            <Field id="user-display" label="Name" help="For people; may be left out.">
+            <Field id="user-display" label=t("Name") help=t("For people; may be left out.")>
                 <TextInput id="user-display" value=display max="100" />
             </Field>
             <label class="check">
@@ -116,7 +117,7 @@ pub(crate) fn UsersPage() -> impl IntoView {
                     prop:checked=move || admin.get()
                     on:change=move |event| admin.set(event_target_checked(&event))
                 />
-                "System administrator: manages every project, and users"
+                {t("System administrator: manages every project, and users")}
             </label>
         </FormDialog>
         <ChangeUser asked on_changed=move |()| list.reload() />
@@ -163,21 +164,21 @@ fn row(user: User, is_self: bool, ask: Callback<(User, Deed)>) -> AnyView {
             <span class="tool-name">{user.username}</span>
             <span class="muted">{user.display_name}</span>
         </th>
-        <td role="cell" data-label="Since">
+        <td role="cell" data-label=t("Since")>
             <TimeAgo at=user.created_at />
         </td>
-        <td role="cell" data-label="Status">
+        <td role="cell" data-label=t("Status")>
             <span class="row">
-                {is_self.then(|| view! { <Badge text="you" /> })}
-                {user.system_admin.then(|| view! { <Badge tone=Tone::Accent text="system administrator" /> })}
-                {has_factor.then(|| view! { <Badge tone=Tone::Good text="second factor" /> })}
+                {is_self.then(|| view! { <Badge text=t("you") /> })}
+                {user.system_admin.then(|| view! { <Badge tone=Tone::Accent text=t("system administrator") /> })}
+                {has_factor.then(|| view! { <Badge tone=Tone::Good text=t("second factor") /> })}
                 {(user.second_factor_required && !has_factor)
-                    .then(|| view! { <Badge tone=Tone::Note text="second factor missing" /> })}
-                {user.signs_in_at.as_ref().map(|_| view! { <Badge text="single sign-on" /> })}
-                {is_disabled.then(|| view! { <Badge tone=Tone::Bad text="disabled" /> })}
+                    .then(|| view! { <Badge tone=Tone::Note text=t("second factor missing") /> })}
+                {user.signs_in_at.as_ref().map(|_| view! { <Badge text=t("single sign-on") /> })}
+                {is_disabled.then(|| view! { <Badge tone=Tone::Bad text=t("disabled") /> })}
             </span>
         </td>
-        <td role="cell" data-label="Change">
+        <td role="cell" data-label=t("Change")>
             <span class="row">{buttons}</span>
         </td>
     }

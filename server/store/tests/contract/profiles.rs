@@ -1,6 +1,6 @@
 //! What users prefer, and what they have read.
 
-use toolgate_api::profile::{Density, Preferences, PreferredTheme};
+use toolgate_api::profile::{Density, Preferences, PreferredLanguage, PreferredTheme};
 
 use crate::backend::Backend;
 use crate::examples::{at, project_row, user_row};
@@ -20,6 +20,7 @@ async fn preferences_are_those_of_a_user(db: Backend) {
         theme: PreferredTheme::Dark,
         time_zone: "Europe/Berlin".to_owned(),
         density: Density::Compact,
+        language: PreferredLanguage::De,
     };
     for preferences in [Preferences::default(), dark.clone()] {
         let set = store.set_preferences(ada.id, &preferences, at(1)).await;

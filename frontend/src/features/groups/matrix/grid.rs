@@ -13,6 +13,7 @@ use super::pending::Pending;
 use super::row::Row;
 use crate::browser::element;
 use crate::components::{EmptyState, Symbol};
+use crate::language::t;
 use crate::reactive::effect;
 
 /// Height of a row in pixels, as the style sheet has it.
@@ -67,8 +68,8 @@ impl Grid {
             return view! {
                 <EmptyState
                     symbol=Symbol::Group
-                    title="Nothing to show"
-                    text="No tool or no group matches. A group appears as soon as a tool names it or it is declared."
+                    title=t("Nothing to show")
+                    text=t("No tool or no group matches. A group appears as soon as a tool names it or it is declared.")
                 />
             }
             .into_any();
@@ -100,12 +101,12 @@ impl Grid {
                 on:keydown=move |event| self.key(&event)
             >
                 <span id="matrix-in" hidden>
-                    "in"
+                    {t("in")}
                 </span>
                 <table
                     class="matrix matrix-even"
                     role="grid"
-                    aria-label="Tools and groups"
+                    aria-label=t("Tools and groups")
                     aria-describedby="matrix-keys"
                     aria-rowcount=rows + 1
                     on:change=move |event| self.toggle(&event)
@@ -117,7 +118,7 @@ impl Grid {
                 >
                     <thead role="rowgroup">
                         <tr role="row" aria-rowindex="1">
-                            <th scope="col" role="columnheader">"Tool"</th>
+                            <th scope="col" role="columnheader">{t("Tool")}</th>
                             {heads}
                         </tr>
                     </thead>
@@ -154,8 +155,12 @@ impl Grid {
         });
     }
 
-    /// The markup of a row. It holds no name, so there is nothing in it that could be misread.
+    /// The markup of a row. It holds no name, so there is nothing in it that could be misread; its words are the catalogue's.
     fn row(self, at: usize, row: &Row, html: &mut String) {
+        let through = format!(
+            " class=\"matrix-through\" title=\"{}\"",
+            t("Reached through a child")
+        );
         let reached = self.at.get_value();
         let locked = if self.may_change {
             ""
@@ -175,7 +180,7 @@ impl Grid {
                     let class = if wanted.is_some() {
                         " class=\"matrix-changed\""
                     } else if !is_in && row.groups.iter().any(|name| name.starts_with(&below)) {
-                        " class=\"matrix-through\" title=\"Reached through a child\""
+                        through.as_str()
                     } else {
                         ""
                     };
@@ -283,7 +288,7 @@ impl Grid {
     /// The grid as it is stored, for a file.
     pub(super) fn table(self) -> Vec<Vec<String>> {
         let columns = self.columns.get_value();
-        let mut table = vec![vec!["Tool".to_owned()]];
+        let mut table = vec![vec![t("Tool").to_owned()]];
         table[0].extend(columns.iter().cloned());
         self.rows.with_value(|rows| {
             for row in rows {

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 
 use super::row::Row;
 use crate::api::object;
+use crate::language::tf;
 use crate::tool_change::Part;
 
 /// Changes that are named before they are reviewed.
@@ -59,7 +60,7 @@ impl Pending {
         let more = self.len().saturating_sub(NAMED);
         view! {
             <ul class="tags">
-                {tags} {(more > 0).then(|| view! { <li class="muted">{format!("and {more} more")}</li> })}
+                {tags} {(more > 0).then(|| view! { <li class="muted">{tf!("and {more} more", more)}</li> })}
             </ul>
         }
         .into_any()
