@@ -5,6 +5,7 @@ import init from './app.js';
 globalThis.toolgate = {
   editor: () => import('./vendor/editor.js'),
   charts: () => import('./vendor/charts.js'),
+  translate: (text) => translated(text),
 };
 
 // The languages besides English, which is in the code.

@@ -189,6 +189,20 @@ fn titles() -> BTreeSet<String> {
     titles
 }
 
+/// What the scripts of the editor and the charts translate.
+fn texts_of_scripts() -> BTreeSet<String> {
+    let mut texts = BTreeSet::new();
+    for entry in fs::read_dir(folder("vendor/src")).expect("the scripts") {
+        let text = fs::read_to_string(entry.expect("an entry").path()).expect("a script");
+        let marked = [" t('", "(t('", "translate?.('"]
+            .into_iter()
+            .flat_map(|mark| text.split(mark).skip(1));
+        texts.extend(marked.filter_map(|rest| Some(rest.split_once('\'')?.0.to_owned())));
+    }
+    assert!(texts.contains("Find"), "{texts:?}");
+    texts
+}
+
 /// What the server's pages and the script that starts the dashboard translate.
 fn texts_of_pages() -> String {
     let server = folder("../server");
@@ -220,6 +234,7 @@ fn every_text_is_translated() {
     for (from, texts) in [
         ("the forms of the API", texts_of_forms()),
         ("the table of pages", titles()),
+        ("the scripts", texts_of_scripts()),
     ] {
         found
             .texts
@@ -246,6 +261,7 @@ fn no_translation_is_left_over() {
     let mut literals = read().literals;
     literals.extend(texts_of_forms());
     literals.extend(titles());
+    literals.extend(texts_of_scripts());
     let pages = texts_of_pages();
     // A word with a number has a plural.
     let is_used = |text: &str| {

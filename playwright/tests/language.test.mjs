@@ -31,7 +31,7 @@ function left(page, known) {
     const nodes = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     while (nodes.nextNode()) {
       const { parentElement: of, data } = nodes.currentNode;
-      const isData = of.closest('code, pre, .mono, .cm-editor, textarea, script, noscript') || of.value?.includes?.(data);
+      const isData = of.closest('code, pre, .mono, .cm-editor, textarea, script, noscript') || (of.tagName === 'OPTION' && (of.value === data || /^\d+$/.test(of.value)));
       if (!isData) see(data);
     }
     for (const element of document.querySelectorAll('[aria-label], [title], [placeholder], [data-label]')) {

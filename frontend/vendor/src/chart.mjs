@@ -4,7 +4,11 @@ import uPlot from 'uplot';
 /** The colours of series without one of their own, by their order; each is a variable of the stylesheet. */
 const COLOURS = ['--chart-1', '--chart-2', '--chart-3', '--chart-4', '--chart-5', '--chart-6', '--chart-7', '--chart-8'];
 
-const number = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
+/** Numbers and points in time as the reader's language has them; the English ones by 24 hours, as everywhere here. */
+const LOCALE = document.documentElement.lang === 'en' ? 'en-GB' : document.documentElement.lang;
+const DAY_S = 86_400;
+
+const number = new Intl.NumberFormat(LOCALE, { notation: 'compact', maximumFractionDigits: 1 });
 
 /** Values on top of those of the series before. */
 function stacked(values) {
@@ -18,6 +22,7 @@ function stacked(values) {
  */
 export function draw(parent, options, onRange, onPoint) {
   const { times, series, unit, stacked: isStacked, utc, height } = JSON.parse(options);
+  const time = globalThis.toolgate?.translate?.('Time') ?? 'Time';
   const style = getComputedStyle(parent);
   const ink = (name) => style.getPropertyValue(name).trim();
   // A variable may be `light-dark(...)`, which a canvas does not know; the browser resolves it for an element.
@@ -55,10 +60,10 @@ export function draw(parent, options, onRange, onPoint) {
         x: { range: (_, low, high) => (isStacked ? [low - step / 2, high + step / 2] : [low, Math.max(high, low + 1)]) },
         y: { range: (_, low, high) => [0, Math.max(high ?? 0, 1) * 1.05] },
       },
-      axes: [axis, { ...axis, size: room, values: (_, all) => all.map((value) => shown(value)) }],
+      axes: [{ ...axis, values: (_, splits, __, ___, step) => moments(splits, step, utc) }, { ...axis, size: room, values: (_, all) => all.map((value) => shown(value)) }],
       legend: { live: true },
       series: [
-        { value: (_, seconds) => (seconds == null ? '–' : moment(seconds, utc)) },
+        { label: time, value: (_, seconds) => (seconds == null ? '–' : moment(seconds, utc)) },
         ...order.map((at) => {
           const ink = colour(series[at].colour ?? COLOURS[at % COLOURS.length]);
           return {
@@ -124,6 +129,20 @@ export function draw(parent, options, onRange, onPoint) {
   };
 }
 
+/** What the axis says: the time of day, with the day where it begins; days; months. */
+function moments(splits, step, utc) {
+  const written = (parts) => {
+    const format = new Intl.DateTimeFormat(LOCALE, { ...parts, timeZone: utc ? 'UTC' : undefined });
+    return (seconds) => format.format(new Date(seconds * 1e3));
+  };
+  if (step >= 28 * DAY_S) return splits.map(written({ month: 'short', year: 'numeric' }));
+  const days = splits.map(written({ day: 'numeric', month: 'short' }));
+  if (step >= DAY_S) return days;
+  const second = step < 60 ? '2-digit' : undefined;
+  const times = splits.map(written({ hour: '2-digit', minute: '2-digit', second }));
+  return times.map((time, at) => (days[at] === days[at - 1] ? time : `${time}\n${days[at]}`));
+}
+
 function closest(series, index, height) {
   let best = -1;
   let least = Infinity;
@@ -136,7 +155,7 @@ function closest(series, index, height) {
 }
 
 function moment(seconds, utc) {
-  return new Date(seconds * 1e3).toLocaleString('en-GB', {
+  return new Date(seconds * 1e3).toLocaleString(LOCALE, {
     timeZone: utc ? 'UTC' : undefined,
     dateStyle: 'medium',
     timeStyle: 'short',

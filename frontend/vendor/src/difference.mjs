@@ -3,6 +3,7 @@ import { MergeView, unifiedMergeView } from '@codemirror/merge';
 import { EditorState } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
 import { languageOf } from './languages.mjs';
+import { t, words } from './texts.mjs';
 import { lookOfDifference } from './theme.mjs';
 
 /** What both sides are: texts that are only read, and that a keyboard reaches. */
@@ -12,6 +13,7 @@ function side(label, language) {
     EditorView.contentAttributes.of({ 'aria-label': label, 'aria-readonly': 'true', spellcheck: 'false', tabindex: '0' }),
     EditorView.lineWrapping,
     languageOf(language),
+    words(),
     lookOfDifference,
   ];
 }
@@ -22,8 +24,8 @@ export function compare(parent, options) {
   if (beside) {
     const view = new MergeView({
       parent,
-      a: { doc: before, extensions: side(`${label}: before`, language) },
-      b: { doc: after, extensions: side(`${label}: after`, language) },
+      a: { doc: before, extensions: side(t('{label}: before', { label }), language) },
+      b: { doc: after, extensions: side(t('{label}: after', { label }), language) },
       gutter: true,
     });
     return { destroy: () => view.destroy() };

@@ -16,6 +16,7 @@ import {
 } from '@codemirror/view';
 import { languageOf } from './languages.mjs';
 import { completions, meaning } from './schema.mjs';
+import { t, words } from './texts.mjs';
 import { look } from './theme.mjs';
 
 /** Marks what the page wrote itself, which it need not hear of. */
@@ -124,6 +125,7 @@ export function mount(parent, field, options, onChange) {
         indentUnit.of('  '),
         EditorState.tabSize.of(2),
         languageOf(language),
+        words(),
         look,
         schema ? hint(schema, language) : [],
         access.of(permit(true)),
@@ -155,7 +157,7 @@ export function mount(parent, field, options, onChange) {
         const word = wordAt(doc, at);
         const to = word.to > at ? word.to : Math.min(at + 1, doc.lineAt(at).to);
         const apply = (view, from) => replace(wordAt(view.state.doc, from), fix);
-        const actions = fix ? [{ name: `Replace with “${fix}”`, apply }] : [];
+        const actions = fix ? [{ name: t('Replace with “{fix}”', { fix }), apply }] : [];
         return { from: at, to, severity, message, actions };
       });
       view.dispatch(setDiagnostics(view.state, marks));
