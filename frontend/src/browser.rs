@@ -24,6 +24,13 @@ pub(crate) fn show_anchor() {
     }
 }
 
+/// Scrolls to the element with an id.
+pub(crate) fn show(id: &str) {
+    if let Some(found) = element(id) {
+        found.scroll_into_view();
+    }
+}
+
 /// Scheme, host and port of this page, as in `https://toolgate.example`.
 pub(crate) fn origin() -> String {
     window().location().origin().unwrap_or_default()

@@ -64,6 +64,11 @@ impl<'de> Deserialize<'de> for Item {
 }
 
 impl Item {
+    /// Whether it has an id, as the server writes it.
+    pub(crate) fn has_id(&self, id: &str) -> bool {
+        !id.is_empty() && self.text.contains(&format!("\"id\":\"{id}\""))
+    }
+
     /// The item as a value of the contract; nothing when this page is older than the server.
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Option<T> {
         read_json(&self.text).ok()

@@ -20,6 +20,7 @@ stage.story('the bell lists what waits, leads there, and keeps what was read', a
   await assertAccessible(page, 'the notifications');
   await page.getByRole('link', { name: /^The key nightly agent expires/ }).click();
   await page.waitForURL(/\/projects\/demo\/keys/);
+  await page.locator('tr[aria-current]').filter({ hasText: 'nightly agent' }).waitFor();
   await becomes(() => bell.getAttribute('aria-label'), `Notifications: ${unread - 1} unread`, 'one was read');
   await bell.click();
   await page.getByRole('button', { name: 'Mark all as read' }).click();

@@ -40,7 +40,11 @@ pub(super) fn copy_button(what: Signal<String>, text: Signal<String>) -> AnyView
         <button
             type="button"
             class="button button-quiet button-small"
-            aria-label=move || tf!("Copy: {what}", what = what.get())
+            // What is read aloud has what is shown.
+            aria-label=move || match copied.get() {
+                true => t("Copied").to_owned(),
+                false => tf!("Copy: {what}", what = what.get()),
+            }
             on:click=copy
         >
             {part(move || {

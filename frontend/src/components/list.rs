@@ -8,11 +8,13 @@ use std::sync::Arc;
 use leptos::prelude::*;
 
 use super::bulk::{Chosen, Deed};
-use super::{ProblemPanel, Skeleton};
+use super::{ProblemPanel, Skeleton, after_paint};
+use crate::browser;
 use crate::language::{marked, t, tf};
 use crate::paged::{Item, Paged, Status};
 use crate::rare_parts::rare_part;
 use crate::reactive::{When, condition, part};
+use crate::url::UrlParam;
 
 /// Makes the cells of one row; none when the item does not fit the contract.
 pub(crate) type Cells = Arc<dyn Fn(&Item) -> Option<AnyView> + Send + Sync>;
@@ -20,6 +22,9 @@ pub(crate) type Cells = Arc<dyn Fn(&Item) -> Option<AnyView> + Send + Sync>;
 /// What a row says that cannot be shown, instead of staying blank.
 pub(super) const UNREADABLE: &str =
     marked("This entry cannot be shown: the page is older than the server. Reload it.");
+
+/// The parameter of the address with the id of the item that is marked: what a link is about.
+pub(crate) const SHOWN: &str = "show";
 
 /// The table of a list.
 #[component]
@@ -66,6 +71,7 @@ pub(crate) fn List(
             .into_any(),
         })
     };
+    let shown = UrlParam::new(SHOWN).signal();
     let checks = bulk.clone();
     let row = move |item: Item| {
         let cells = cells(&item).unwrap_or_else(|| {
@@ -79,7 +85,15 @@ pub(crate) fn List(
                 </td>
             }
         });
-        view! { <tr role="row">{check} {cells}</tr> }
+        let is_shown = shown.with_untracked(|id| item.has_id(id));
+        if is_shown {
+            after_paint(|| browser::show("shown"));
+        }
+        view! {
+            <tr role="row" id=is_shown.then_some("shown") aria-current=is_shown.then_some("true")>
+                {check} {cells}
+            </tr>
+        }
     };
     let has_chosen = condition(move || !chosen.is_empty());
     let was_chosen =

@@ -60,7 +60,7 @@ pub(crate) use form_dialog::{FormDialog, ShownOnce};
 pub(crate) use heading::{PageHeading, is_first_page, provide_heading_focus};
 pub(crate) use icon::{Icon, Symbol};
 pub(crate) use json::{json_block, word};
-pub(crate) use list::{Cells, List};
+pub(crate) use list::{Cells, List, SHOWN};
 pub(crate) use list_csv::list_csv;
 pub(crate) use long_list::{Column, LongList, RowMarkup};
 pub(crate) use many_tools::many_tools;

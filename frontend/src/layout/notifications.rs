@@ -5,7 +5,7 @@ use leptos::task::spawn_local;
 use toolgate_api::notifications::{Notification, NotificationKind, Notifications, ReadNotifications};
 
 use crate::api::{Ask, Body, in_project, with_query};
-use crate::components::TimeAgo;
+use crate::components::{SHOWN, TimeAgo};
 use crate::language::t;
 use crate::loaded::Loaded;
 use crate::reactive::{When, part};
@@ -98,12 +98,12 @@ fn items(project: &str, list: &Notifications, read: Callback<Vec<String>>) -> An
 /// Where it is acted on.
 fn place(project: &str, item: &Notification) -> String {
     let (page, parameter) = match item.kind {
-        NotificationKind::Alert => (PageKind::Alerts, "alert"),
+        NotificationKind::Alert => (PageKind::Alerts, SHOWN),
         NotificationKind::Quarantine => (PageKind::Quarantine, "tool"),
         NotificationKind::AccessRequest | NotificationKind::AccessDecision => {
-            (PageKind::AccessRequests, "request")
+            (PageKind::AccessRequests, SHOWN)
         }
-        NotificationKind::KeyExpiry => (PageKind::Keys, "key"),
+        NotificationKind::KeyExpiry => (PageKind::Keys, SHOWN),
     };
     with_query(
         Page::of_project(project.to_owned(), page).path(),

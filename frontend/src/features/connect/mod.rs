@@ -114,7 +114,7 @@ impl Example {
 pub(crate) fn ConnectPage() -> impl IntoView {
     let project = project_in_path();
     let view_param = UrlParam::new("view");
-    let groups = RwSignal::new(String::new());
+    let groups = RwSignal::new(asked_at_first(&project.get_untracked()));
     let view = view_param.signal();
     view! {
         <SectionHead section=PageKind::Connect text=t("Agents speak MCP, programs the REST API: the same tools, decisions and record. A key says who calls; the groups it asks for and the workflow state say what it may call.") />
@@ -125,6 +125,16 @@ pub(crate) fn ConnectPage() -> impl IntoView {
             "clients" => mcp::connected(project),
             _ => rest(project),
         })}
+    }
+}
+
+/// The groups that a client asks for until others are chosen: all of one's own, for who does not hold the default group.
+fn asked_at_first(project: &str) -> String {
+    let held = Session::get().membership(project);
+    let held = held.map(|held| held.groups).unwrap_or_default();
+    match held.iter().any(|group| group == "default" || group == "*") {
+        true => String::new(),
+        false => held.join(", "),
     }
 }
 

@@ -44,7 +44,12 @@ pub(super) fn Place(project: Memo<String>) -> impl IntoView {
             .into_iter()
             .filter(|(section, _)| session.may_see(&project.get(), *section))
             .map(|(section, text)| {
-                let href = Page::of_project(project.get(), section).path();
+                let path = Page::of_project(project.get(), section).path();
+                // Not everyone holds the default group.
+                let href = match section {
+                    PageKind::Simulator => with_query(path, &[("ask", "held")]),
+                    _ => path,
+                };
                 view! {
                     <li>
                         <a href=href>{t(text)}</a>
