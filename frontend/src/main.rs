@@ -13,6 +13,7 @@ mod action;
 mod api;
 mod app;
 mod browser;
+mod candidates;
 mod components;
 mod contract_words;
 mod expectations;

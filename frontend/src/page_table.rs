@@ -33,9 +33,11 @@ macro_rules! page_table {
                 /// One tool.
                 Tool = "projects/{project}/tools/{subject}", "Tool", Tool, Unlisted, Anyone => ToolPage;
             }
-            intake_pages {
+            upload_pages {
                 /// Uploading definitions.
                 Upload = "projects/{project}/upload", "Upload", Upload, Build, In(EditDefinitions) => UploadPage;
+            }
+            intake_pages {
                 /// Importing a description.
                 NewImport = "projects/{project}/imports/new", "New import", Import, Unlisted, In(ReadDefinitions) => NewImportPage;
             }
@@ -96,16 +98,18 @@ macro_rules! page_table {
                 Usage = "projects/{project}/usage", "Usage", Gauge, Run, In(ReadDefinitions) => UsagePage;
                 /// Suspicious patterns.
                 Alerts = "projects/{project}/alerts", "Alerts", Bell, Run, In(ReadAudit) => AlertsPage;
+                /// The record of what concerns no single project.
+                ServerRecords = "server-record", "Server record", Record, Server, SystemAdmin => ServerRecordsPage;
+                /// The state of this server.
+                Health = "health", "Health", Gauge, Server, SystemAdmin => HealthPage;
+            }
+            settings_pages {
                 /// Rates and concurrency.
                 Limits = "projects/{project}/limits", "Limits", Gauge, Run, In(ReadDefinitions) => LimitsPage;
                 /// Values that definitions use and that cannot be read.
                 Secrets = "projects/{project}/secrets", "Secrets", Lock, Project, In(ManageSecrets) => SecretsPage;
                 /// The project's own settings.
                 Settings = "projects/{project}/settings", "Settings", Settings, Project, In(ReadDefinitions) => SettingsPage;
-                /// The record of what concerns no single project.
-                ServerRecords = "server-record", "Server record", Record, Server, SystemAdmin => ServerRecordsPage;
-                /// The state of this server.
-                Health = "health", "Health", Gauge, Server, SystemAdmin => HealthPage;
             }
             connect_pages {
                 /// The user's own account, sign-ins and preferences.

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 
+import { assertAccessible } from '../support/axe.mjs';
 import { settled } from '../support/browser.mjs';
 import { setStage } from '../support/stage.mjs';
 import { becomes, until } from '../support/wait.mjs';
@@ -78,6 +79,50 @@ stage.story('walking through goes where the tools lead', async (page) => {
     await isIn(to);
   }
   await walk.getByRole('list', { name: 'The way so far' }).getByText('summarise').waitFor();
+});
+
+stage.story('a walk as a caller goes through what the caller can call, and back', async (page) => {
+  const { server } = stage;
+  const agent = await server.createKey('demo', 'walking agent', ['knowledge']);
+  await openDrawing(page);
+  const walk = page.getByRole('region', { name: 'Walk through' });
+  const isIn = (state) => walk.getByRole('heading', { name: `In state ${state}` }).waitFor();
+  const open = () => walk.locator('.tool-name').allTextContents();
+  await walk.getByLabel('Caller').focus();
+  await walk.getByLabel('Caller').fill('walking agent (service key)');
+  await walk.getByLabel('Caller').press('Enter');
+  await page.waitForURL((address) => address.searchParams.get('who') === `service_key:${agent.id}`);
+  await walk.getByRole('heading', { name: 'From here the caller can call' }).waitFor();
+  const callable = async (state) => {
+    const principal = `service_key:${agent.id}`;
+    const { items } = await server.post('/projects/demo/explain', { principal, group: ['knowledge'], state, assume_session: true, limit: 100 });
+    return items.filter(({ effect }) => effect === 'allow').map(({ tool }) => tool).sort().join();
+  };
+  await becomes(async () => (await open()).sort().join(), await callable('undefined'));
+  await walk.getByRole('button', { name: 'Go to found' }).click();
+  await isIn('found');
+  await becomes(async () => (await open()).sort().join(), await callable('found'));
+  await walk.getByRole('listitem').filter({ hasText: 'summarise' }).getByRole('button', { name: 'Go to summed-up' }).click();
+  await isIn('summed-up');
+  await becomes(async () => (await open()).includes('publish'), false, 'it does not hold the group writing');
+  const trail = walk.getByRole('list', { name: 'The way so far' });
+  await trail.getByRole('button', { name: 'found' }).click();
+  await isIn('found');
+  await becomes(async () => (await trail.getByRole('button').allTextContents()).join(), 'undefined', 'the way to it stays');
+  await assertAccessible(page);
+
+  await walk.getByRole('button', { name: 'Every tool' }).click();
+  await walk.getByRole('heading', { name: 'From here the caller can call' }).waitFor({ state: 'hidden' });
+  await walk.getByLabel('With the groups').fill('writing');
+  await walk.getByLabel('With the groups').press('Enter');
+  await walk.getByLabel('In the state').fill('summed-up');
+  await walk.getByLabel('In the state').press('Enter');
+  await isIn('summed-up');
+  await becomes(async () => (await open()).join(), 'publish');
+  await walk.getByRole('button', { name: 'Go to undefined' }).click();
+  await isIn('undefined');
+  await page.setViewportSize({ width: 320, height: 800 });
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'it fits');
 });
 
 /** Two of the texts and boxes of the drawing that lie over one another; none is as it must be. */

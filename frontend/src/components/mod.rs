@@ -1,8 +1,10 @@
 //! Widgets that know no feature.
 
+mod add_line;
 mod badge;
 mod bulk;
 mod chart;
+mod choices;
 mod code;
 mod confirm;
 mod copy;
@@ -42,9 +44,11 @@ mod time;
 mod time_range;
 mod toast;
 
+pub(crate) use add_line::AddLine;
 pub(crate) use badge::{Badge, Tags, Tone};
 pub(crate) use bulk::{BulkBar, Chosen, Deed};
 pub(crate) use chart::{ChartData, ChartLine, chart};
+pub(crate) use choices::{Choice, ChoiceInput, Choices, Source, same};
 pub(crate) use code::CodeBlock;
 pub(crate) use confirm::Confirm;
 pub(crate) use csv::csv_button;
@@ -69,7 +73,7 @@ pub(crate) use markup::Markup;
 pub(crate) use menu::Menu;
 pub(crate) use name_input::{NameInput, NamesOf};
 pub(crate) use page_head::{Breadcrumbs, SectionHead};
-pub(crate) use pick::{Choices, Pick};
+pub(crate) use pick::Pick;
 pub(crate) use problem::ProblemPanel;
 pub(crate) use refused::Refused;
 pub(crate) use row_actions::row_actions;

@@ -39,7 +39,8 @@ impl NamesOf {
 #[component]
 pub(crate) fn NameInput(
     /// Unique on the page.
-    id: &'static str,
+    #[prop(into)]
+    id: String,
     /// The text.
     value: RwSignal<String>,
     /// What the names are of.
@@ -53,6 +54,12 @@ pub(crate) fn NameInput(
     /// Most characters.
     #[prop(default = "1024")]
     max: &'static str,
+    /// The name, when no label refers to it.
+    #[prop(optional)]
+    name: Option<String>,
+    /// Whether it only shows.
+    #[prop(optional)]
+    readonly: bool,
 ) -> impl IntoView {
     let project = project_in_path();
     let offered = RwSignal::new(Vec::<String>::new());
@@ -92,17 +99,21 @@ pub(crate) fn NameInput(
             timer.clear();
         }
     });
+    let list = format!("{id}-names");
+    let help = name.is_none().then(|| format!("{id}-help"));
     view! {
         <input
             id=id
             class="input mono"
             type="text"
-            list=format!("{id}-names")
+            list=list.clone()
+            aria-label=name
             maxlength=max
             placeholder=placeholder
             autocomplete="off"
+            readonly=readonly
             spellcheck="false"
-            aria-describedby=format!("{id}-help")
+            aria-describedby=help
             prop:value=move || value.get()
             on:focus=move |_| later()
             on:input=move |event| {
@@ -110,7 +121,7 @@ pub(crate) fn NameInput(
                 later();
             }
         />
-        <datalist id=format!("{id}-names")>
+        <datalist id=list>
             {move || offered.get().into_iter().map(|name| view! { <option value=name></option> }).collect::<Vec<_>>()}
         </datalist>
     }

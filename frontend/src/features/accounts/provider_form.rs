@@ -7,7 +7,8 @@ use toolgate_api::mcp_servers::McpClientStyle;
 use super::providers::tag;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
-use crate::components::{Field, FormDialog, Placement, Select, TextArea, TextInput, Toasts, word};
+use crate::candidates::hosts;
+use crate::components::{AddLine, Field, FormDialog, Placement, Select, TextArea, TextInput, Toasts, word};
 use crate::language::{marked, t, tf};
 use crate::reactive::{When, condition, effect, text};
 
@@ -175,6 +176,7 @@ pub(super) fn ProviderForm(
     on_saved: Callback<()>,
 ) -> impl IntoView {
     let texts = Texts::new();
+    let known = hosts(project);
     let action = Action::new();
     let toasts = Toasts::get();
     effect(move || {
@@ -256,6 +258,7 @@ pub(super) fn ProviderForm(
             <Field id="provider-hosts" label=t("Hosts") help=t("Where the credential may be sent, one a line; with its port unless that is the usual one.") guide="accounts#providers">
                 <TextArea id="provider-hosts" value=texts.hosts rows=2 mono=true />
             </Field>
+            <AddLine id="provider-host-add" label=t("Add a host") lines=texts.hosts choices=known />
             <div class="columns">
                 {line("provider-header", t("Header"), t("What the credential is sent in. Empty: Authorization."), texts.header)}
                 {line("provider-prefix", t("Prefix"), t("What is before it. Empty: Bearer in Authorization, else nothing."), texts.prefix)}

@@ -9,6 +9,7 @@ use toolgate_api::limits::{LimitUsage, ProjectLimits};
 use self::row::{Row, form};
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
+use crate::candidates::principals;
 use crate::components::{EditorHandle, SectionHead, Toasts};
 use crate::language::{t, tf};
 use crate::loaded::Loaded;
@@ -31,6 +32,8 @@ pub(crate) fn LimitsPage() -> impl IntoView {
             String::new()
         }
     });
+    let callers = principals(project);
+    callers.read_for(move || usage.is_there());
     let rows = RwSignal::new(Vec::<Row>::new());
     let handle = EditorHandle::new();
     let action = Action::new();
@@ -60,13 +63,14 @@ pub(crate) fn LimitsPage() -> impl IntoView {
                 let left = fill.remaining.map(|left| tf!("{left} left", left));
                 let running = fill.running.map(|running| tf!("{running} running", running));
                 let resets = fill.resets_in_s.map(|s| tf!("full again in {s} s", s));
+                let principal = fill.principal.unwrap_or_default();
                 let words: Vec<_> = [left, running, resets].into_iter().flatten().collect();
                 view! {
                     <li class="row row-spread">
                         <span>
                             <span class="mono">{fill.limit}</span>
                             " "
-                            <span class="muted">{fill.principal}</span>
+                            <span class="muted">{move || callers.label(&principal)}</span>
                         </span>
                         <span class="muted">{words.join(", ")}</span>
                     </li>
@@ -98,7 +102,7 @@ pub(crate) fn LimitsPage() -> impl IntoView {
             <section class="panel stack">
                 <h2>{t("Limits")}</h2>
                 <p class="muted">{t("A call must be within every limit that applies to it. Leave calls or \"at once\" empty to limit only the other.")}</p>
-                {part(move || form(rows, may_change.get()))}
+                {part(move || form(rows, may_change.get(), callers))}
                 {action.refusal(handle)}
                 <When test=move || may_change.get()>
                     <div class="row">

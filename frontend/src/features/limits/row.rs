@@ -4,7 +4,9 @@ use leptos::prelude::*;
 use serde_json::{Value, json};
 use toolgate_api::limits::{Limit, LimitSubject};
 
+use crate::components::{ChoiceInput, Choices, NameInput, NamesOf};
 use crate::language::{marked, t, tf};
+use crate::reactive::part;
 
 /// What can be limited, and what is to be named with it.
 const SUBJECTS: [(&str, &str, &str); 8] = [
@@ -125,12 +127,12 @@ fn named_part(kind: &str) -> Option<&'static str> {
 }
 
 /// All rows, and a button to remove each.
-pub(super) fn form(rows: RwSignal<Vec<Row>>, may_change: bool) -> AnyView {
+pub(super) fn form(rows: RwSignal<Vec<Row>>, may_change: bool, callers: Choices) -> AnyView {
     let lines: Vec<_> = rows
         .get()
         .into_iter()
         .enumerate()
-        .map(|(at, row)| line(rows, at, row, may_change))
+        .map(|(at, row)| line(rows, at, row, may_change, callers))
         .collect();
     if lines.is_empty() {
         return view! { <p class="muted">{t("There are no limits yet.")}</p> }.into_any();
@@ -157,7 +159,7 @@ pub(super) fn form(rows: RwSignal<Vec<Row>>, may_change: bool) -> AnyView {
     .into_any()
 }
 
-fn line(rows: RwSignal<Vec<Row>>, at: usize, row: Row, may_change: bool) -> AnyView {
+fn line(rows: RwSignal<Vec<Row>>, at: usize, row: Row, may_change: bool, callers: Choices) -> AnyView {
     let number = at + 1;
     let heads = HEADS.map(t);
     let input = |field: RwSignal<String>, what: &str, kind: &'static str| {
@@ -187,7 +189,21 @@ fn line(rows: RwSignal<Vec<Row>>, at: usize, row: Row, may_change: bool) -> AnyV
             }
         })
         .collect();
-    let which = input(row.which, heads[2], "text");
+    let which = part(move || {
+        let id = format!("limit-{number}-which");
+        let name = tf!("{what} of limit {number}", what = heads[2], number);
+        let value = row.which;
+        let of = match named_part(&row.kind.get()) {
+            None => return ().into_any(),
+            Some("tool") => NamesOf::Tools,
+            Some("group") => NamesOf::Groups,
+            Some(_) => {
+                let choices = Some(callers);
+                return view! { <ChoiceInput id value choices name readonly=!may_change /> }.into_any();
+            }
+        };
+        view! { <NameInput id value of name readonly=!may_change max="1100" /> }.into_any()
+    });
     let remove = may_change.then(|| {
         view! {
             <button
@@ -218,7 +234,7 @@ fn line(rows: RwSignal<Vec<Row>>, at: usize, row: Row, may_change: bool) -> AnyV
                 </select>
             </td>
             <td role="cell" data-label=heads[2]>
-                <span hidden=move || named_part(&row.kind.get()).is_none()>{which}</span>
+                {which}
             </td>
             <td role="cell" data-label=heads[3] class="cell-number">{input(row.count, heads[3], "number")}</td>
             <td role="cell" data-label=heads[4] class="cell-number">{input(row.per_s, heads[4], "number")}</td>

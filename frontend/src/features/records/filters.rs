@@ -6,7 +6,8 @@ use toolgate_api::ErrorCode;
 
 use super::scope::Scope;
 use crate::api::{in_project, with_query};
-use crate::components::{Choices, Pick, SearchBox, Select, TimeRange, TimeRangePicker};
+use crate::candidates::{principal_ids, principal_names, user_ids, user_names};
+use crate::components::{Choices, Pick, SearchBox, Select, Source, TimeRange, TimeRangePicker, same};
 use crate::language::{marked, t};
 use crate::reactive::When;
 use crate::url::{Navigator, UrlParam};
@@ -160,15 +161,19 @@ pub(super) fn Filters(
     let is_open = filter.params[3..]
         .iter()
         .any(|param| !param.get_untracked().is_empty());
-    let listed = move |part: &'static str, key: &'static str| {
-        Choices::listed(
-            move || match scope {
-                Scope::Project(project) => in_project(&project.get(), &[part]) + "?limit=200",
-                Scope::Server => String::new(),
-            },
-            key,
-        )
+    let listed = move |part: &'static str| {
+        Choices::names(move || match scope {
+            Scope::Project(project) => in_project(&project.get(), &[part]) + "?limit=200",
+            Scope::Server => String::new(),
+        })
     };
+    let (names, ids) = match scope {
+        Scope::Project(project) => (principal_names(project), principal_ids(project)),
+        Scope::Server => (user_names(), user_ids()),
+    };
+    let newest = move || scope.list() + "?limit=100";
+    let addresses = Choices::of(vec![Source::new(newest, |record| same(&record["address"]))]);
+    let clients = Choices::of(vec![Source::new(newest, |record| same(&record["client_name"]))]);
     let codes = Choices::fixed(ErrorCode::ALL.iter().map(|code| code.as_str()));
     let choices = |all: &[(&'static str, &'static str)]| {
         Signal::stored(
@@ -216,16 +221,16 @@ pub(super) fn Filters(
                     {is_of_project
                         .then(|| {
                             view! {
-                                <Pick id="filter-tool" label=t("Tool") param=tool choices=listed("tools", "name") />
-                                <Pick id="filter-group" label=t("Group") param=group choices=listed("groups", "name") />
-                                <Pick id="filter-state" label=t("State") param=state choices=listed("states", "name") />
-                                <Pick id="filter-client" label=t("Client") param=client />
+                                <Pick id="filter-tool" label=t("Tool") param=tool choices=listed("tools") />
+                                <Pick id="filter-group" label=t("Group") param=group choices=listed("groups") />
+                                <Pick id="filter-state" label=t("State") param=state choices=listed("states") />
+                                <Pick id="filter-client" label=t("Client") param=client choices=clients />
                             }
                         })}
                     <Pick id="filter-code" label=t("Code") param=code choices=codes />
-                    <Pick id="filter-principal" label=t("Who") param=principal choices=listed("permissions", "name") />
-                    <Pick id="filter-principal-id" label=t("Principal's id") param=principal_id />
-                    <Pick id="filter-address" label=t("Address") param=address />
+                    <Pick id="filter-principal" label=t("Who") param=principal choices=names />
+                    <Pick id="filter-principal-id" label=t("Principal's id") param=principal_id choices=ids />
+                    <Pick id="filter-address" label=t("Address") param=address choices=addresses />
                     <Pick id="filter-least" label=t("At least ms") param=least kind="number" />
                     <Pick id="filter-most" label=t("At most ms") param=most kind="number" />
                     {is_of_project.then(|| view! { <Pick id="filter-session" label=t("Session") param=session /> })}

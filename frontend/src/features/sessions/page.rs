@@ -48,10 +48,7 @@ pub(crate) fn SessionsPage() -> impl IntoView {
             ],
         )
     });
-    let states = Choices::listed(
-        move || in_project(&project.get(), &["states"]) + "?limit=200",
-        "name",
-    );
+    let states = Choices::names(move || in_project(&project.get(), &["states"]) + "?limit=200");
     let list = Paged::new(move || address.get());
     let account = Account::get();
     let settings = Loaded::new(move || account.settings_path(&project.get()));

@@ -5,7 +5,8 @@ use toolgate_api::egress::ProjectEgress;
 
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
-use crate::components::{EditorHandle, Field, Tags, TextArea, Toasts};
+use crate::candidates::origins;
+use crate::components::{AddLine, EditorHandle, Field, Tags, TextArea, Toasts};
 use crate::language::t;
 use crate::loaded::Loaded;
 use crate::reactive::{When, condition, effect, part};
@@ -67,6 +68,7 @@ pub(super) fn Egress(
                     <Field id="egress-hosts" label=t("Hosts") help=t("One in each line, with scheme and port where it is not the usual one: https://api.example.com") guide="openapi-import#hosts">
                         <TextArea id="egress-hosts" value=text mono=true rows=5 />
                     </Field>
+                    <AddLine id="egress-add" label=t("Add a host") lines=text choices=origins(project) />
                     {action.refusal(EditorHandle::new())}
                     <div>
                         <button type="submit" class="button" disabled=move || action.busy.get()>

@@ -15,7 +15,8 @@ use self::transfer::Transfer;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
 use crate::browser;
-use crate::components::{Field, SectionHead, TextArea, TextInput, Toasts, after_paint};
+use crate::candidates::principals;
+use crate::components::{AddLine, Field, SectionHead, TextArea, TextInput, Toasts, after_paint};
 use crate::language::{marked, t};
 use crate::loaded::Loaded;
 use crate::reactive::{When, condition, effect, part};
@@ -245,6 +246,7 @@ pub(crate) fn SettingsPage() -> impl IntoView {
                 >
                     <TextArea id="trusted-announcers" value=announcers rows=3 mono=true />
                 </Field>
+                <AddLine id="announcer-add" label=t("Add an announcer") lines=announcers choices=principals(project) />
             </section>
             </fieldset>
             {action.outcome()}

@@ -49,6 +49,16 @@ impl Simulation {
         }
     }
 
+    /// The answer so far, reactively; none before the first part of it.
+    pub(crate) fn answer(self) -> Option<Vec<ToolExplanation>> {
+        self.answered.get().then(|| self.items.get())
+    }
+
+    /// What the caller may ask for, reactively.
+    pub(crate) fn granted(self) -> Vec<String> {
+        self.granted.get()
+    }
+
     /// Whether an answer is awaited, reactively.
     pub(crate) fn is_busy(self) -> bool {
         self.action.busy.get()
@@ -158,32 +168,45 @@ impl Simulation {
             .into_any()
         };
         view! {
-            {part(move || {
-                let again = move |()| self.ask(self.question.get_value());
-                self.action.error.get().map(|error| view! { <ProblemPanel error on_retry=again /> }).into_any()
-            })}
+            {self.problem()}
             <div class="stack" role="status">
                 {part(whole)}
             </div>
-            {part(move || {
-                if self.next.with(Option::is_none) || !self.answered.get() {
-                    return ().into_any();
-                }
-                view! {
-                    <p class="more">
-                        <button
-                            type="button"
-                            class="button"
-                            disabled=move || self.is_busy()
-                            on:click=move |_| self.more()
-                        >
-                            {t("Show more tools")}
-                        </button>
-                    </p>
-                }
-                    .into_any()
-            })}
+            {self.rest()}
         }
         .into_any()
+    }
+
+    /// Why there is no answer.
+    pub(crate) fn problem(self) -> AnyView {
+        part(move || {
+            let again = move |()| self.ask(self.question.get_value());
+            let error = self.action.error.get();
+            error
+                .map(|error| view! { <ProblemPanel error on_retry=again /> })
+                .into_any()
+        })
+    }
+
+    /// The button that asks about more tools, if there are more.
+    pub(crate) fn rest(self) -> AnyView {
+        part(move || {
+            if self.next.with(Option::is_none) || !self.answered.get() {
+                return ().into_any();
+            }
+            view! {
+                <p class="more">
+                    <button
+                        type="button"
+                        class="button"
+                        disabled=move || self.is_busy()
+                        on:click=move |_| self.more()
+                    >
+                        {t("Show more tools")}
+                    </button>
+                </p>
+            }
+            .into_any()
+        })
     }
 }

@@ -1,5 +1,6 @@
-//! States: the machine that the tools make, drawn; its problems; walking through it; changing its arrows.
+//! States: the machine that the tools make, drawn; its problems; walking through it, as a caller or as anyone; changing its arrows.
 
+mod caller;
 mod describe;
 mod drawing;
 mod edit;

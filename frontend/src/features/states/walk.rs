@@ -1,9 +1,10 @@
-//! The current state of a walk: what is open there, where each tool leads, and going there.
+//! The current state of a walk: what is open there, or what a caller can call there, where each tool leads, and going there.
 
 use leptos::prelude::*;
 use serde_json::Value;
 use toolgate_api::states::{State, StateGraph};
 
+use super::caller::Caller;
 use super::edit::EditTool;
 use super::picked::Picked;
 use crate::api::{in_project, with_query};
@@ -33,6 +34,7 @@ pub(super) fn Walk(
 ) -> impl IntoView {
     let session = Session::get();
     let here = picked.here;
+    let caller = Caller::new(project, picked);
     let tools = Loaded::new(move || {
         let (state, project) = (here.get(), project.get());
         if state.is_empty() {
@@ -56,6 +58,15 @@ pub(super) fn Walk(
         trail.update(|trail| trail.push((here.get_untracked(), tool)));
         picked.state(&to);
     });
+    // Back to a state of the trail, which stays the way to it.
+    let back = Callback::new(move |at: usize| {
+        let Some(state) = trail.with_untracked(|trail| trail.get(at).map(|(state, _)| state.clone())) else {
+            return;
+        };
+        expected.set_value(state.clone());
+        trail.update(|trail| trail.truncate(at));
+        picked.state(&state);
+    });
     let link = move |section: PageKind, name: &str| {
         Page::of_project(project.get(), section).path() + "?" + name + "=" + &encode(&here.get())
     };
@@ -70,7 +81,7 @@ pub(super) fn Walk(
                     let words = state.read::<State>().map(|state| state.description).filter(|words| !words.is_empty());
                     words.map(|words| view! { <p class="muted">{words}</p> }).into_any()
                 })}
-                {part(move || way(&trail.get(), picked))}
+                {part(move || way(&trail.get(), picked, back))}
             </div>
             <div class="row">
                 <a class="button button-small" href=move || link(PageKind::Tools, "state")>
@@ -90,10 +101,14 @@ pub(super) fn Walk(
                     </button>
                 </When>
             </div>
+            {caller.view()}
             {tools.placeholder(t("the tools"))}
             {part(move || {
                 let edit = may_edit().then_some(edit);
                 let page = tools.json();
+                if caller.is_chosen() {
+                    return called(&project.get(), &here.get(), &page.unwrap_or_default(), caller, step, edit);
+                }
                 machine.with(|machine| {
                     let (Some(machine), Some(page)) = (machine, page) else {
                         return ().into_any();
@@ -111,17 +126,17 @@ pub(super) fn Walk(
 }
 
 /// The way so far; each state on it leads back.
-fn way(trail: &[(String, String)], picked: Picked) -> AnyView {
+fn way(trail: &[(String, String)], picked: Picked, back: Callback<usize>) -> AnyView {
     if trail.is_empty() {
         return ().into_any();
     }
     let steps: Vec<_> = trail
         .iter()
-        .map(|(state, tool)| {
-            let target = state.clone();
+        .enumerate()
+        .map(|(at, (state, tool))| {
             view! {
                 <li class="row">
-                    <button type="button" class="fault-place" on:click=move |_| picked.state(&target)>
+                    <button type="button" class="fault-place" on:click=move |_| back.run(at)>
                         {state.clone()}
                     </button>
                     <Icon symbol=Symbol::Arrow />
@@ -161,11 +176,54 @@ fn moves(
             rows.push(view! { <li class="muted">{text}</li> }.into_any());
         }
     }
+    moving(rows)
+}
+
+fn moving(rows: Vec<AnyView>) -> AnyView {
     if rows.is_empty() {
         return view! { <p class="muted">{t("No tool that is open here moves the workflow.")}</p> }
             .into_any();
     }
     view! { <ul class="list">{rows}</ul> }.into_any()
+}
+
+/// What a caller can call in a state, tool by tool, as the gateway would decide.
+fn called(
+    project: &str,
+    here: &str,
+    page: &Value,
+    caller: Caller,
+    step: Callback<(String, String)>,
+    edit: Option<EditTool>,
+) -> AnyView {
+    let open = page["items"].as_array().map_or(&[][..], Vec::as_slice);
+    let tools = caller.callable().map(|tools| {
+        // A refused call leads nowhere, but the caller who would be admitted is another one.
+        let tools = tools.into_iter().map(|(name, to)| {
+            let tool = open
+                .iter()
+                .find(|tool| to == here && tool["name"] == name.as_str());
+            let to = tool
+                .and_then(|tool| tool["state"].as_str())
+                .map_or(to, str::to_owned);
+            (name, to)
+        });
+        let (stays, moves): (Vec<_>, Vec<_>) = tools.partition(|(_, to)| to == here);
+        let moves = moves
+            .iter()
+            .map(|(tool, to)| open_tool(project, tool, Some((to, step)), edit));
+        let stays = stays.iter().map(|(tool, _)| open_tool(project, tool, None, edit));
+        view! {
+            <h3>{t("From here the caller can call")}</h3>
+            {moving(moves.collect())}
+            {folded(stays.collect(), "")}
+        }
+    });
+    view! {
+        {tools}
+        {caller.rest()}
+    }
+    .into_any()
 }
 
 /// The tools that are open here and move nothing, folded away.
@@ -177,10 +235,13 @@ fn staying(project: &str, page: &Value, edit: Option<EditTool>) -> AnyView {
         .filter(|tool| !tool["state"].is_string())
         .filter_map(|tool| Some(open_tool(project, tool["name"].as_str()?, None, edit)))
         .collect();
+    folded(rows, if page["next_cursor"].is_string() { "+" } else { "" })
+}
+
+fn folded(rows: Vec<AnyView>, more: &str) -> AnyView {
     if rows.is_empty() {
         return ().into_any();
     }
-    let more = if page["next_cursor"].is_string() { "+" } else { "" };
     let heading = tf!("Tools that stay here: {count}{more}", count = rows.len(), more);
     view! {
         <details>

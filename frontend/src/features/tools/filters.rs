@@ -175,6 +175,9 @@ pub(crate) fn Exact(
     /// What the names are of, that the browser offers.
     #[prop(optional)]
     names: Option<NamesOf>,
+    /// Whether several are written, with commas between them.
+    #[prop(optional)]
+    many: bool,
 ) -> impl IntoView {
     let value = RwSignal::new(param.get_untracked());
     effect(move || value.set(param.get()));
@@ -188,7 +191,7 @@ pub(crate) fn Exact(
         >
             <label for=id>{label}</label>
             {match names {
-                Some(of) => view! { <NameInput id value of max="128" /> }.into_any(),
+                Some(of) => view! { <NameInput id value of many max=if many { "4096" } else { "128" } /> }.into_any(),
                 None => view! { <TextInput id value mono=true max="128" /> }.into_any(),
             }}
         </form>
