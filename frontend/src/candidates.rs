@@ -1,10 +1,10 @@
-//! What fields for principals and hosts offer: those that the lists of the server name.
+//! What fields for principals, hosts and names of a project offer: those that the lists of the server name.
 
 use leptos::prelude::*;
 use serde_json::Value;
 
 use crate::api::in_project;
-use crate::components::{Choice, Choices, Source, same};
+use crate::components::{Choice, Choices, Names, Source, same};
 use crate::contract_words::contract_word;
 use crate::session::{Permission, Session};
 
@@ -83,6 +83,31 @@ fn origin_lists(project: Memo<String>) -> Vec<Source> {
             |request| same(&request["asked"]["origin"]),
         ),
     ]
+}
+
+/// The names of a project that values of definitions refer to, by their keys.
+pub(crate) fn definition_names(project: Memo<String>) -> Names {
+    let of = |permission: Permission, part: &'static str, query: &'static str| {
+        Choices::of(vec![list(project, permission, part, query, |item| {
+            same(&item["name"])
+        })])
+    };
+    let states = of(Permission::ReadDefinitions, "states", "limit=200");
+    let services = list(
+        project,
+        Permission::ReadDefinitions,
+        "tool-services",
+        "limit=200",
+        |item| same(&item["id"]),
+    );
+    Names(vec![
+        ("group", of(Permission::ReadDefinitions, "groups", "limit=200")),
+        ("available_in_states", states),
+        ("state", states),
+        ("secret", of(Permission::ManageSecrets, "secrets", "limit=200")),
+        ("mcp_server", of(Permission::ReadDefinitions, "mcp-servers", "")),
+        ("service", Choices::of(vec![services])),
+    ])
 }
 
 fn members(project: Memo<String>, read: fn(&Value) -> Vec<Choice>) -> Source {

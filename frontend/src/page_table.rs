@@ -50,6 +50,8 @@ macro_rules! page_table {
                 Imports = "projects/{project}/imports", "Imports", Import, Build, In(ReadDefinitions) => ImportsPage;
                 /// One import.
                 Import = "projects/{project}/imports/{subject}", "Import", Import, Unlisted, In(ReadDefinitions) => ImportPage;
+            }
+            quarantine_pages {
                 /// Changes of descriptions that wait for a decision.
                 Quarantine = "projects/{project}/quarantine", "Quarantine", Pause, Build, In(ReadDefinitions) => QuarantinePage;
             }

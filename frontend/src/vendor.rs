@@ -55,6 +55,10 @@ extern "C" {
     #[wasm_bindgen(method)]
     pub(crate) fn write(this: &Mounted, text: &str);
 
+    /// Offers names as values in an editor; they are JSON.
+    #[wasm_bindgen(method)]
+    pub(crate) fn offer(this: &Mounted, names: &str);
+
     /// Marks faults in an editor; they are JSON.
     #[wasm_bindgen(method)]
     pub(crate) fn mark(this: &Mounted, faults: &str);

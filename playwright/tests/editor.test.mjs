@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { DefinitionPage } from '../pages/definition.mjs';
 import { UploadPage } from '../pages/upload.mjs';
 import { assertAccessible } from '../support/axe.mjs';
+import { SERVER } from '../support/mcp-upstream.mjs';
 import { setStage } from '../support/stage.mjs';
 import { becomes } from '../support/wait.mjs';
 
@@ -40,6 +41,34 @@ stage.story('keys and values are completed and explained from the schema of defi
   await becomes(() => editor.text(), 'name: sent\ntype: openapi\noptions:\n  timeout_ms: 500');
   await editor.box.getByText('timeout_ms').hover();
   await page.locator('.cm-hint').getByText('The longest time one call may take', { exact: false }).waitFor();
+});
+
+stage.story('names of the project complete what refers to them', async (page) => {
+  const { keyboard } = page;
+  const { editor } = new UploadPage(page);
+  const lists = ['groups', 'states', 'secrets', 'mcp-servers', 'tool-services'];
+  const read = lists.map((list) => page.waitForResponse((answer) => answer.url().includes(`/projects/demo/${list}`)));
+  await new UploadPage(page).open('demo');
+  await Promise.all([editor.ready(), ...read]);
+  await editor.field.focus();
+  await keyboard.type('name: own');
+  const complete = async (typed, name) => {
+    await keyboard.press('Enter');
+    await keyboard.press('Home');
+    await keyboard.type(typed);
+    await editor.completions.getByText(name, { exact: true }).click();
+  };
+  await complete('group: [know', 'knowledge');
+  await keyboard.press('End');
+  await complete('available_in_states: [fou', 'found');
+  await keyboard.press('End');
+  await complete('state: summ', 'summed-up');
+  await complete('type: mcp\nmcp_server: w', SERVER);
+  await complete('description: ${secret:WEA', 'WEATHER_KEY');
+  await becomes(
+    () => editor.text(),
+    `name: own\ngroup: [knowledge]\navailable_in_states: [found]\nstate: summed-up\ntype: mcp\nmcp_server: ${SERVER}\ndescription: \${secret:WEATHER_KEY}`,
+  );
 });
 
 stage.story('a fault is marked where it is, and corrected with one press', { refusals: ['/projects/demo/tools'] }, async (page) => {

@@ -120,6 +120,12 @@ impl Choices {
         })
     }
 
+    /// Every value, reactively.
+    pub(crate) fn values(self) -> Vec<String> {
+        let value = |(value, _): &Choice| value.clone();
+        self.all.with(|all| all.iter().map(value).collect())
+    }
+
     /// Reads the lists, unless they are there.
     pub(crate) fn read(self) {
         self.wanted.set(true);
@@ -206,7 +212,7 @@ pub(crate) fn ChoiceInput(
             aria-label=name
             type=kind
             min=(kind == "number").then_some("0")
-            maxlength="1024"
+            maxlength="1100"
             autocomplete="off"
             spellcheck="false"
             readonly=readonly

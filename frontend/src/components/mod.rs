@@ -56,7 +56,7 @@ pub(crate) use deferred::{after_paint, deferred, later};
 pub(crate) use dialog::{Dialog, Placement};
 pub(crate) use dialog_foot::DialogFoot;
 pub(crate) use diff::Diff;
-pub(crate) use editor::{Editor, EditorHandle, Faults, Language};
+pub(crate) use editor::{Editor, EditorHandle, Faults, Language, Names};
 pub(crate) use empty::EmptyState;
 pub(crate) use facts::{fact, facts};
 pub(crate) use field::{Field, Select, TextArea, TextInput};

@@ -82,13 +82,13 @@ const overSelection = EditorView.domEventHandlers({
 });
 
 /** What only an editor has in which something can be written. */
-function writing(language, schema) {
+function writing(language, schema, names) {
   return [
     overSelection,
     history(),
     closeBrackets(),
     indentOnInput(),
-    autocompletion({ override: schema ? [completions(schema, language)] : null, icons: false }),
+    autocompletion({ override: schema ? [completions(schema, language, names)] : null, icons: false }),
     keymap.of([...closeBracketsKeymap, ...historyKeymap, ...completionKeymap]),
   ];
 }
@@ -100,10 +100,11 @@ function writing(language, schema) {
 export function mount(parent, field, options, onChange) {
   const { label, language, rows, schema } = JSON.parse(options);
   const access = new Compartment();
+  let names = {};
   const permit = (readonly) => [
     EditorState.readOnly.of(readonly),
     EditorView.contentAttributes.of({ 'aria-label': label, 'aria-readonly': String(readonly) }),
-    readonly ? [] : writing(language, schema),
+    readonly ? [] : writing(language, schema, () => names),
   ];
   parent.style.setProperty('--rows', rows);
   const isFocused = field === document.activeElement;
@@ -144,6 +145,10 @@ export function mount(parent, field, options, onChange) {
   return {
     /** Makes it writable or not. */
     permit: (readonly) => view.dispatch({ effects: access.reconfigure(permit(readonly)) }),
+    /** Offers names of the project as values; they are by the key of the value. */
+    offer(known) {
+      names = JSON.parse(known);
+    },
     /** Shows another text. */
     write(after) {
       const before = view.state.doc.toString();

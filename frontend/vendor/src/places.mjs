@@ -76,7 +76,8 @@ function placeInJson(state, pos) {
   for (let node = syntaxTree(state).resolveInner(pos, -1); node; node = node.parent) {
     if (node.name === 'Property') {
       const name = node.getChild('PropertyName');
-      if (isInnermost) key = name && text(name);
+      // An item of a list has no key of its own.
+      if (isInnermost && path.length === 0) key = name && text(name);
       else if (name) path.unshift(text(name));
     } else if (node.name === 'Array') {
       path.unshift(ITEM);

@@ -52,13 +52,40 @@ function afterKey(schema, language, indent, next) {
   return ': ';
 }
 
-/** Completions of keys and values. */
-export function completions(root, language) {
+/** What YAML reads as a text without quotes. */
+const PLAIN = /^(?!(?:true|false|null|yes|no|on|off)$)[a-z_][\w./-]*$/i;
+
+/** Names of the project that complete what is before the cursor: of a secret, or as a value of a key that is for them. */
+function named(root, language, names, place, before, after) {
+  const secret = /\$\{secret:([\w.-]*)$/.exec(before);
+  if (secret) {
+    const end = after.startsWith('}') ? '' : '}';
+    const options = (names.secret ?? []).map((label) => ({ label, type: 'constant', apply: label + end }));
+    return { length: secret[1].length, options };
+  }
+  const isItem = place.path.at(-1) === ITEM && !place.key;
+  const key = isItem ? place.path.at(-2) : place.key;
+  const owner = isItem ? { path: place.path.slice(0, -2), beside: null } : place;
+  const value = /[\s:,[](["']?)([^\s"'{}[\],:#]*)$/.exec(before);
+  if (!value || !(isItem || before.includes(':')) || !Object.hasOwn(names, key ?? '') || !properties(root, owner)[key]) return null;
+  const options = names[key].map((label) => {
+    const isPlain = value[1] || (language !== 'json' && PLAIN.test(label));
+    return { label, type: 'constant', apply: isPlain ? label : JSON.stringify(label) };
+  });
+  return { length: value[2].length, options };
+}
+
+/** Completions of keys and values. `names` gives the names of the project by the key that they are values of. */
+export function completions(root, language, names = () => ({})) {
   return (context) => {
     const line = context.state.doc.lineAt(context.pos);
     const before = line.text.slice(0, context.pos - line.from);
     const typed = (language === 'json' ? /^(.*?[{,]|)(\s*")([\w$-]*)$/ : /^()(\s*(?:- +)*)([\w$-]*)$/).exec(before);
     const place = placeAt(context.state, language, context.pos);
+    const own = named(root, language, names(), place, before, line.text.slice(context.pos - line.from));
+    if (own?.options.length > 0) {
+      return { from: context.pos - own.length, options: own.options, validFor: /^[^\s"'{}[\],:#]*$/ };
+    }
     if (typed && (typed[3] || context.explicit || language === 'json')) {
       const from = context.pos - typed[3].length;
       const next = context.state.sliceDoc(context.pos, context.pos + 1);

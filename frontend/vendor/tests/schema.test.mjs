@@ -45,10 +45,18 @@ function at(text, extensions = []) {
   return { pos, state: EditorState.create({ doc: text.replace('|', ''), extensions }) };
 }
 
-function offered(text, language = 'yaml') {
+function offered(text, language = 'yaml', names = {}) {
   const { pos, state } = at(text, language === 'json' ? json() : []);
-  const found = completions(SCHEMA, language)(new CompletionContext(state, pos, true));
+  const found = completions(SCHEMA, language, () => names)(new CompletionContext(state, pos, true));
   return found?.options.map(({ label }) => label) ?? [];
+}
+
+/** The text after the first completion was taken. */
+function completed(text, names, language = 'yaml') {
+  const { pos, state } = at(text, language === 'json' ? json() : []);
+  const found = completions(SCHEMA, language, () => names)(new CompletionContext(state, pos, true));
+  const [{ label, apply = label }] = found.options;
+  return state.sliceDoc(0, found.from) + apply + state.sliceDoc(pos);
 }
 
 const TABLE = [
@@ -76,6 +84,36 @@ test('completion in JSON', () => {
   assert.deepEqual(offered('{"type": |}', 'json'), ['"http"', '"static"']);
   assert.deepEqual(offered('{"type": "|"}', 'json'), ['http', 'static']);
   assert.deepEqual(offered('{"parameters": {"properties": {"id": {"|"}}}}', 'json'), ['type', 'properties']);
+});
+
+const NAMES = { group: ['knowledge/read', 'a: b'], url: ['weather'], secret: ['WEATHER_KEY'], state: ['found'] };
+for (const [what, text, expected] of [
+  ['as a value', 'group: |', NAMES.group],
+  ['in a list', 'group:\n  - know|', NAMES.group],
+  ['in a list on one line', 'group: [writing, |]', NAMES.group],
+  ['between quotes', 'group: "|"', NAMES.group],
+  ['of a tool in a map', 'tool:\n  a:\n    group:\n    - |', NAMES.group],
+  ['only where the schema has the key', 'parameters:\n  properties:\n    state: |', []],
+  ['only where the type has the key', 'type: static\nurl: |', []],
+  ['not in place of a key', 'group|: a', ['name', 'type', 'enabled', 'group', 'parameters', 'steps', 'tool']],
+  ['of the type', 'type: http\nurl: |', NAMES.url],
+  ['of a secret, anywhere', 'steps:\n  - run: a ${secret:WEA|}', NAMES.secret],
+]) {
+  test(`a name of the project is offered: ${what}`, () => assert.deepEqual(offered(text, 'yaml', NAMES), expected));
+}
+
+test('a name of the project is offered in JSON', () => {
+  assert.deepEqual(offered('{"group": ["|"]}', 'json', NAMES), NAMES.group);
+  assert.deepEqual(offered('{"group": ["a", "|"]}', 'json', NAMES), NAMES.group);
+});
+
+test('a name of the project is written as YAML reads it', () => {
+  assert.equal(completed('group: |', { group: ['a: b'] }), 'group: "a: b"');
+  assert.equal(completed('group: [x, "|"]', NAMES), 'group: [x, "knowledge/read"]');
+  assert.equal(completed('group: |', { group: ['true'] }), 'group: "true"');
+  assert.equal(completed('{"group": |}', NAMES, 'json'), '{"group": "knowledge/read"}');
+  assert.equal(completed('name: ${secret:WE|', NAMES), 'name: ${secret:WEATHER_KEY}');
+  assert.equal(completed('name: ${secret:WE|}', NAMES), 'name: ${secret:WEATHER_KEY}');
 });
 
 test('a key is explained', () => {

@@ -2,6 +2,7 @@
 
 mod faults;
 mod handle;
+mod names;
 
 use leptos::html;
 use leptos::prelude::*;
@@ -13,6 +14,7 @@ use wasm_bindgen::closure::Closure;
 pub(crate) use self::faults::Faults;
 pub(crate) use self::handle::EditorHandle;
 use self::handle::Live;
+pub(crate) use self::names::Names;
 use crate::api::object;
 use crate::language::found;
 use crate::reactive::effect;

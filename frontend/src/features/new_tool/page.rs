@@ -8,6 +8,7 @@ use super::saved::{FirstCall, Saved, saved_view};
 use super::trial::Trial;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project, object, parse, with_query};
+use crate::candidates::definition_names;
 use crate::components::{Editor, EditorHandle, Faults, ProblemPanel, SectionHead, Toasts};
 use crate::expectations;
 use crate::features::tools::{InStep, Parameters, TypeFields};
@@ -24,6 +25,7 @@ pub(crate) fn NewToolPage() -> impl IntoView {
     let session = Session::get();
     let both = InStep::new(project, true);
     let handle = EditorHandle::new();
+    definition_names(project).offer_in(handle);
     let arguments = RwSignal::new(object(Vec::new()));
     let drafts = RwSignal::new(0_u32);
     let saving = Action::new();

@@ -11,6 +11,7 @@ use super::draft::Draft;
 use super::in_step::InStep;
 use crate::action::Action;
 use crate::api::{Answer, ApiError, Ask, Body, in_project, parse, with_query};
+use crate::candidates::definition_names;
 use crate::components::{
     Confirm, Dialog, DialogFoot, Diff, Editor, EditorHandle, Faults, Field, Placement, ProblemPanel,
     TextInput, Toasts,
@@ -52,6 +53,9 @@ pub(super) fn DefinitionEditor(
     let offered = RwSignal::new(None::<Draft>);
     let conflict = RwSignal::new(None::<Conflict>);
     let handle = EditorHandle::new();
+    if may_edit {
+        definition_names(project).offer_in(handle);
+    }
     let checking = Action::new();
     let saving = Action::new();
     let discarding = RwSignal::new(false);

@@ -9,6 +9,7 @@ use super::project::ProjectImport;
 use super::report::report;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project, parse, with_query};
+use crate::candidates::definition_names;
 use crate::components::{Editor, EditorHandle, Field, SectionHead, Tabs, TextInput, Toasts};
 use crate::expectations;
 use crate::language::{marked, t, tf};
@@ -57,6 +58,7 @@ pub(crate) fn UploadPage() -> impl IntoView {
 fn Definitions(project: Memo<String>) -> impl IntoView {
     let text = RwSignal::new(String::new());
     let handle = EditorHandle::new();
+    definition_names(project).offer_in(handle);
     let action = Action::new();
     let verdict = RwSignal::new(None::<Value>);
     let note = RwSignal::new(String::new());
