@@ -114,7 +114,7 @@ mod embedded {
     #[case("tools/look-up", "tool")]
     #[case("imports/petstore", "imports")]
     #[case("imports/new", "intake")]
-    #[case("upload", "intake")]
+    #[case("upload", "upload")]
     #[case("states", "model")]
     #[case("keys", "access")]
     #[case("records", "run")]

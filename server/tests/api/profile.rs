@@ -126,9 +126,9 @@ async fn the_sign_ins_of_others_cannot_be_ended() {
 async fn preferences_are_kept_for_the_user() {
     let app = TestApp::new().await;
     let admin = app.admin().await;
-    let usual = json!({"theme": "system", "time_zone": "", "density": "comfortable"});
+    let usual = json!({"theme": "system", "time_zone": "", "density": "comfortable", "language": "browser"});
     assert_eq!(admin.get("/auth/preferences").await.expect(200).json(), usual);
-    let wanted = json!({"theme": "dark", "time_zone": "America/Argentina/Ushuaia", "density": "compact"});
+    let wanted = json!({"theme": "dark", "time_zone": "America/Argentina/Ushuaia", "density": "compact", "language": "de"});
     let put = async |body: &Value| admin.send_json(Method::PUT, "/auth/preferences", &[], body).await;
     put(&wanted).await.expect(200);
     let app_again = app.admin().await;
@@ -143,4 +143,5 @@ async fn preferences_are_kept_for_the_user() {
         assert_eq!(problem["errors"][0]["pointer"], "/time_zone", "{zone}");
     }
     put(&json!({"theme": "pink"})).await.expect(422);
+    put(&json!({"language": "tlh"})).await.expect(422);
 }
