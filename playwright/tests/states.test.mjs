@@ -89,6 +89,7 @@ stage.story('a walk as a caller goes through what the caller can call, and back'
   const isIn = (state) => walk.getByRole('heading', { name: `In state ${state}` }).waitFor();
   const open = () => walk.locator('.tool-name').allTextContents();
   await walk.getByLabel('Caller').focus();
+  await walk.locator('option[value="walking agent (service key)"]').waitFor({ state: 'attached' });
   await walk.getByLabel('Caller').fill('walking agent (service key)');
   await walk.getByLabel('Caller').press('Enter');
   await page.waitForURL((address) => address.searchParams.get('who') === `service_key:${agent.id}`);
