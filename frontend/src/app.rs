@@ -87,7 +87,12 @@ fn Frame() -> impl IntoView {
             <div class="sidebar">
                 <Navigation />
             </div>
-            <main class="page" id="main" tabindex="-1">
+            <main
+                class="page"
+                class:page-wide=move || kind.get().is_some_and(PageKind::is_wide)
+                id="main"
+                tabindex="-1"
+            >
                 {part(move || if may_open.get() { content(kind.get()) } else { view! { <NoAccess /> }.into_any() })}
             </main>
         </div>

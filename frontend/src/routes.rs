@@ -111,6 +111,28 @@ impl PageKind {
         !matches!(self.heading(), Heading::Server | Heading::Unlisted)
     }
 
+    /// Whether it has a table, a matrix or a drawing that uses a wide screen.
+    pub(crate) fn is_wide(self) -> bool {
+        matches!(
+            self,
+            Self::Overview
+                | Self::Tools
+                | Self::Import
+                | Self::Quarantine
+                | Self::Groups
+                | Self::States
+                | Self::Permissions
+                | Self::Keys
+                | Self::Users
+                | Self::Sessions
+                | Self::Records
+                | Self::ServerRecords
+                | Self::Usage
+                | Self::Alerts
+                | Self::Limits
+        )
+    }
+
     /// The project and the subject in a path below `/ui/`, if it is the path of this page.
     fn matches(self, parts: &[String]) -> Option<Page> {
         let mut page = Page::of_server(self);

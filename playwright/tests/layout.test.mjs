@@ -103,3 +103,13 @@ story('no card of the overview touches another', async (page) => {
     assert.deepEqual(touching, [], `${width} pixels`);
   }
 });
+
+story('tables and matrices use a wide screen', async (page) => {
+  for (const name of ['records', 'permissions', 'groups-matrix', 'limits']) {
+    await at(page, 1920, lively(pageNamed(name)));
+    const { width } = await page.locator('main').boundingBox();
+    assert.ok(width > 1500, `${name}: ${width}`);
+  }
+});
+  assert.ok(await name.evaluate((cell) => cell.scrollWidth <= cell.clientWidth), 'a long name is whole');
+});
