@@ -20,9 +20,9 @@ export function journey(stage, name, { most, refusals = [], ...options }, run) {
         const taken = new Journey(page);
         await taken.count(profile);
         await run(page, taken);
-        const told = taken.told();
-        t.diagnostic(told);
-        assert.ok(taken.clicks <= most, `${told}; at most ${most} clicks are fine`);
+        const summary = taken.summary();
+        t.diagnostic(summary);
+        assert.ok(taken.clicks <= most, `${summary}; at most ${most} clicks are allowed`);
         await assertGoodAtTheEnd(page);
       }),
     );
@@ -57,7 +57,7 @@ class Journey {
     await profile.addInitScript(listen);
   }
 
-  /** Signs in as everybody does. */
+  /** Signs in by the form. */
   async signIn(person) {
     await this.page.goto('/');
     const form = new SignInPage(this.page);
@@ -75,14 +75,14 @@ class Journey {
   part(name) {
     const before = this.#parts.reduce((sum, part) => sum + part.clicks, 0);
     const clicks = this.clicks - before;
-    // Nothing at all would mean that nobody listens.
+    // A part without a click means that the listener is missing.
     assert.ok(clicks > 0, `${name}: no click was counted`);
     this.#parts.push({ name, clicks });
     return clicks;
   }
 
-  /** All of it in one line. */
-  told() {
+  /** All counts in one line. */
+  summary() {
     const parts = this.#parts.map(({ name, clicks }) => `${name} ${clicks}`).join(', ');
     return `${this.clicks} clicks, ${this.fields} fields (${parts})`;
   }

@@ -59,7 +59,7 @@ stage.story('a German browser signs in in German', { ...GERMAN, storageState: un
   assert.deepEqual(await left(page, english), []);
 });
 
-stage.story('another language and a catalogue that does not come are English', { locale: 'fr-FR' }, async (page) => {
+stage.story('a browser in a language without a catalogue gets English', { locale: 'fr-FR' }, async (page) => {
   await page.goto('/ui/projects/demo/tools');
   await page.getByRole('heading', { name: 'Tools', exact: true }).waitFor();
   assert.equal(await page.evaluate(() => document.documentElement.lang), 'en');

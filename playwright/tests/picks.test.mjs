@@ -31,9 +31,9 @@ stage.story('records are filtered by a caller whose name is chosen', async (page
   await page.getByRole('row').filter({ hasText: 'picked agent' }).first().waitFor();
   await page.reload();
   await becomes(() => field.inputValue(), 'picked agent (service key)', 'the name, not the id');
-  await field.fill('an id that nobody has');
+  await field.fill('unknown-principal-id');
   await field.press('Enter');
-  await page.waitForURL((address) => address.searchParams.get('principal_id') === 'an id that nobody has');
+  await page.waitForURL((address) => address.searchParams.get('principal_id') === 'unknown-principal-id');
   const addresses = await offered(page.getByLabel('Address', { exact: true }));
   assert.ok(addresses.includes('127.0.0.1'), addresses.join());
 });

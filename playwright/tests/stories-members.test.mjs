@@ -101,7 +101,7 @@ journey(stage, 'an auditor finds refused calls, reads why, checks the chain and 
   await record.waitFor({ state: 'hidden' });
   way.part('to the explanation and back');
 
-  // The server checks the chain again and again; nobody has to ask for it.
+  // The server checks the chain by itself every few seconds.
   await page.getByText('chain intact').waitFor();
   await page.getByText(/\d+ entries, checked/).waitFor();
   const downloading = page.waitForEvent('download');

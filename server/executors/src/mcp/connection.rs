@@ -411,7 +411,7 @@ impl Connection {
         self.seen().compared.begin(open_since, every)
     }
 
-    /// Lists its tools if it is connected. It does not count as needed by that.
+    /// Lists its tools if it is connected. That does not put off the stop of an idle connection.
     ///
     /// # Errors
     /// Why it could not.

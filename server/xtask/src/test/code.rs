@@ -56,10 +56,10 @@ pub(super) fn fetch() -> Result<()> {
 }
 
 /// Unit, contract and API tests. The workspace's default members are everything that runs on the server's side;
-/// the tasks themselves are a package apart, compiled as `cargo xtask` compiles them.
+/// the tasks and the dashboard are packages apart.
 pub(super) fn unit() -> Result<Tally> {
-    // `--tests` are the unit tests too, but no examples, which the lint compiles.
     component("clippy")?;
+    // `--tests` are the unit tests too, but no examples, which the lint compiles.
     let test = |what: &str| -> Result<Tally> {
         Ok(count::libtest(
             &linting(&format!("test --no-fail-fast --tests {what}")).tee()?,
