@@ -219,6 +219,17 @@ async fn app_with(service: &Service, more: &str, settings: &[(&str, &str)]) -> T
     app
 }
 
+/// An application with an MCP server that is reached with the accounts of the service.
+async fn app_with_server(service: &Service, upstream: &Upstream) -> TestApp {
+    let app = app_with(service, &upstream.url, &[]).await;
+    let mut provider = service.provider();
+    provider["hosts"] = json!([upstream.url.trim_start_matches("http://")]);
+    provide(&app, &provider).await;
+    let server = json!({"url": upstream.url, "account": "issues"});
+    crate::mcp_servers::put(&app.admin().await, "weather", server).await;
+    app
+}
+
 async fn provide(app: &TestApp, definition: &Value) {
     let admin = app.admin().await;
     let path = format!("{PROVIDERS}/issues");
@@ -549,13 +560,8 @@ async fn an_mcp_server_is_called_over_a_connection_for_each_account() {
         })
     })
     .await;
-    let app = app_with(&service, &upstream.url, &[]).await;
-    let mut provider = service.provider();
-    provider["hosts"] = json!([upstream.url.trim_start_matches("http://")]);
-    provide(&app, &provider).await;
+    let app = app_with_server(&service, &upstream).await;
     let admin = app.admin().await;
-    let server = json!({"url": upstream.url, "account": "issues"});
-    crate::mcp_servers::put(&admin, "weather", server).await;
     let refresh = "/projects/demo/mcp-servers/weather/refresh";
     admin
         .post(refresh, &json!({}))

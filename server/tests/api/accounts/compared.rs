@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::json;
 
-use super::{Service, app_with, connect, provide};
+use super::{Service, app_with_server, connect};
 use crate::mcp_servers::comparisons::until_waiting;
-use crate::mcp_servers::{Reply, Upstream, call, enable, forecast, import, put};
+use crate::mcp_servers::{Reply, Upstream, call, enable, forecast, import};
 use crate::oauth::member;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -33,17 +33,8 @@ async fn what_a_server_says_to_one_account_waits_and_what_it_hides_from_it_stays
         _ => None,
     })
     .await;
-    let app = app_with(&service, &upstream.url, &[]).await;
-    let mut provider = service.provider();
-    provider["hosts"] = json!([upstream.url.trim_start_matches("http://")]);
-    provide(&app, &provider).await;
+    let app = app_with_server(&service, &upstream).await;
     let admin = app.admin().await;
-    put(
-        &admin,
-        "weather",
-        json!({"url": upstream.url, "account": "issues"}),
-    )
-    .await;
     connect(&admin, &service, "admin").await;
     import(&admin, "weather").await;
     enable(&admin).await;
