@@ -23,17 +23,20 @@ pub enum AlertRule {
     /// Many credentials from one address were refused: keys of the project, or, in the alerts of the server, sign-ins and
     /// credentials of every kind.
     RefusedCredentials,
+    /// An upstream failed several times in a row: calls of its tools, or the probe of a tool.
+    UpstreamFailures,
 }
 
 impl AlertRule {
     /// Every rule.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::EscalationAttempts,
         Self::FirstGroupUse,
         Self::InvalidTransitions,
         Self::CallsAfterWideGrant,
         Self::KeyAddresses,
         Self::RefusedCredentials,
+        Self::UpstreamFailures,
     ];
 
     /// The rule as it travels.
@@ -46,6 +49,7 @@ impl AlertRule {
             Self::CallsAfterWideGrant => "calls_after_wide_grant",
             Self::KeyAddresses => "key_addresses",
             Self::RefusedCredentials => "refused_credentials",
+            Self::UpstreamFailures => "upstream_failures",
         }
     }
 }
@@ -75,7 +79,8 @@ pub struct Alert {
     pub at: DateTime<Utc>,
     /// Which pattern.
     pub rule: AlertRule,
-    /// Who: a principal (`service_key:<id>`, `user:<id>`, `external:<issuer>|<subject>`), or `address:<address>`.
+    /// Who: a principal (`service_key:<id>`, `user:<id>`, `external:<issuer>|<subject>`), `address:<address>`,
+    /// `upstream:<host>`, or `probe:<tool>`.
     #[cfg_attr(
         feature = "utoipa",
         schema(

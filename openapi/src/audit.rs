@@ -197,6 +197,27 @@ pub struct AuditAccount {
     pub id: Option<Uuid>,
 }
 
+/// Why a call failed, besides its code.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct AuditFailure {
+    /// The host that the tool goes to; absent when the tool has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(example = "api.example.com", max_length = 255))]
+    pub upstream: Option<String>,
+    /// The HTTP status of the upstream's answer, when there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(example = 503))]
+    pub upstream_status: Option<u16>,
+    /// What happened, as the caller was answered; left out with the payloads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "utoipa",
+        schema(example = "the upstream answered with HTTP status 503")
+    )]
+    pub message: Option<String>,
+}
+
 /// A question that an upstream put to the caller during a call. What was asked and answered is not recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
@@ -327,13 +348,16 @@ pub struct AuditRecord {
     pub account: Option<AuditAccount>,
     /// The version of the project's definitions that was decided on.
     pub snapshot_version: i64,
-    /// Whether arguments, provenance, context and warnings are left out, because only an auditor of the project sees what was passed
+    /// Whether arguments, provenance, context, warnings and the message of a failure are left out, because only an auditor of the project sees what was passed
     /// along. Records of administration are shown whole.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub payloads_hidden: bool,
     /// Milliseconds from the decision to the end of execution.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<i64>,
+    /// Why a call failed; absent for others, and in records from before this was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<AuditFailure>,
     /// Usage that the upstream reported, in its own units (for example tokens).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(value_type = Option<Object>, example = json!({"tokens": 120})))]

@@ -1,4 +1,4 @@
-//! What waits for a user in a project: alerts, changes to approve, requests, and keys that expire.
+//! What waits for a user: alerts, changes to approve, requests, and keys that expire.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -32,6 +32,10 @@ pub struct Notification {
     pub id: String,
     /// What it is about.
     pub kind: NotificationKind,
+    /// The project that it is in; absent in the list of one project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(example = "demo", max_length = 64))]
+    pub project_id: Option<String>,
     /// Since when.
     pub at: DateTime<Utc>,
     /// In one sentence.
@@ -50,7 +54,7 @@ pub struct Notification {
     pub read: bool,
 }
 
-/// The notifications of a user in a project.
+/// The notifications of a user.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
 pub struct Notifications {

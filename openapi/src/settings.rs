@@ -154,6 +154,9 @@ pub struct AlertThresholds {
     pub calls_after_wide_grant: u32,
     /// Refused keys of the project (wrong, expired or revoked) from one address.
     pub refused_credentials: u32,
+    /// Calls in a row that one host did not answer, answered too late or answered with an error of its own; for a tool with a
+    /// probe, probes in a row. The window does not matter.
+    pub upstream_failures: u32,
 }
 
 impl Default for AlertThresholds {
@@ -166,6 +169,7 @@ impl Default for AlertThresholds {
             first_group_use: 1,
             calls_after_wide_grant: 50,
             refused_credentials: 20,
+            upstream_failures: 5,
         }
     }
 }

@@ -142,6 +142,7 @@ mod tests {
             snapshot_version: 1,
             payloads_hidden: false,
             duration_ms: Some(0),
+            failure: None,
             usage: None,
             warnings: Vec::new(),
             artifact_id: None,

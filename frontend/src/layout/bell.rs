@@ -1,4 +1,4 @@
-//! What waits for the user in the project, behind a bell.
+//! What waits for the user, behind a bell: in the project of the page, elsewhere in all projects.
 
 use std::time::Duration;
 
@@ -10,18 +10,18 @@ use crate::components::{Icon, Menu, Symbol};
 use crate::language::{t, tf};
 use crate::loaded::Loaded;
 use crate::rare_parts::rare_part;
-use crate::reactive::{When, condition, part, text};
+use crate::reactive::{part, text};
 use crate::url::project_in_path;
 
 /// How often the server is asked again.
 const PERIOD: Duration = Duration::from_mins(1);
 
-/// The bell with its list; nothing outside of projects.
+/// The bell with its list; for those who are signed in.
 #[component]
 pub(super) fn Bell() -> impl IntoView {
     let project = project_in_path();
     let loaded = Loaded::new(move || match project.get() {
-        project if project.is_empty() => String::new(),
+        project if project.is_empty() => "/notifications".to_owned(),
         project => in_project(&project, &["notifications"]),
     });
     if let Ok(timer) = set_interval_with_handle(move || loaded.reload(), PERIOD) {
@@ -31,13 +31,11 @@ pub(super) fn Bell() -> impl IntoView {
         let list = loaded.json();
         list.and_then(|list| list["unread"].as_u64()).unwrap_or_default()
     });
-    let is_here = condition(move || !project.with(String::is_empty));
     let name = text(move || match unread.get() {
         0 => t("Notifications").to_owned(),
         count => tf!("Notifications: {count} unread", count),
     });
     view! {
-        <When test=is_here>
             <Menu
                 id="notifications"
                 class="menu-end bell"
@@ -54,6 +52,5 @@ pub(super) fn Bell() -> impl IntoView {
             >
                 {rare_part(Some(t("the notifications")), move |parts| (parts.notifications)(loaded))}
             </Menu>
-        </When>
     }
 }

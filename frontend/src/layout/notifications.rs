@@ -20,12 +20,16 @@ pub(crate) fn NotificationList(
 ) -> impl IntoView {
     let project = project_in_path();
     let list = Memo::new(move |_| loaded.read::<Notifications>().unwrap_or_default());
-    let read = Callback::new(move |ids: Vec<String>| {
-        let path = in_project(&project.get_untracked(), &["notifications", "read"]);
-        let ask = Ask::post(path, Body::json(&ReadNotifications { ids })).send();
+    let read = Callback::new(move |read: Vec<Notification>| {
+        let here = project.get_untracked();
         spawn_local(async move {
-            // What could not be marked is still unread in the next answer.
-            let _ = ask.await;
+            for (project, ids) in by_project(&here, read) {
+                let path = in_project(&project, &["notifications", "read"]);
+                // What could not be marked is still unread in the next answer.
+                let _ = Ask::post(path, Body::json(&ReadNotifications { ids }))
+                    .send()
+                    .await;
+            }
             loaded.reload();
         });
     });
@@ -39,7 +43,7 @@ pub(crate) fn NotificationList(
                     on:click=move |_| {
                         let unread = list.with_untracked(|list| {
                             let unread = list.items.iter().filter(|item| !item.read);
-                            unread.map(|item| item.id.clone()).collect::<Vec<_>>()
+                            unread.cloned().collect::<Vec<_>>()
                         });
                         read.run(unread);
                     }
@@ -53,11 +57,29 @@ pub(crate) fn NotificationList(
     }
 }
 
-fn items(project: &str, list: &Notifications, read: Callback<Vec<String>>) -> AnyView {
+/// The ids of notifications by the project that they are in, which is that of the page where they name none.
+fn by_project(here: &str, items: Vec<Notification>) -> Vec<(String, Vec<String>)> {
+    let mut all: Vec<(String, Vec<String>)> = Vec::new();
+    for item in items {
+        let project = item.project_id.as_deref().unwrap_or(here);
+        match all.iter_mut().find(|(known, _)| known == project) {
+            Some((_, ids)) => ids.push(item.id),
+            None => all.push((project.to_owned(), vec![item.id])),
+        }
+    }
+    all
+}
+
+fn items(project: &str, list: &Notifications, read: Callback<Vec<Notification>>) -> AnyView {
     if list.items.is_empty() {
+        let text = if project.is_empty() {
+            t("You have read all notifications of your projects.")
+        } else {
+            t("Nothing waits for you in this project.")
+        };
         return view! {
             <div class="menu-section">
-                <p class="muted">{t("Nothing waits for you in this project.")}</p>
+                <p class="muted">{text}</p>
             </div>
         }
         .into_any();
@@ -66,8 +88,8 @@ fn items(project: &str, list: &Notifications, read: Callback<Vec<String>>) -> An
         .items
         .iter()
         .map(|item| {
-            let id = item.id.clone();
-            let is_read = item.read;
+            let own = item.clone();
+            let place_name = item.project_id.clone().map(|project| format!(" · {project}"));
             view! {
                 <li>
                     <a
@@ -75,15 +97,15 @@ fn items(project: &str, list: &Notifications, read: Callback<Vec<String>>) -> An
                         class:notification-unread=!item.read
                         href=place(project, item)
                         on:click=move |_| {
-                            if !is_read {
-                                read.run(vec![id.clone()]);
+                            if !own.read {
+                                read.run(vec![own.clone()]);
                             }
                         }
                     >
                         <span class="menu-item-text">
                             <span>{item.text.clone()}</span>
                             <span class="muted">
-                                <TimeAgo at=item.at />
+                                <TimeAgo at=item.at /> {place_name}
                                 {(!item.read).then_some(t(" · unread"))}
                             </span>
                         </span>
@@ -96,7 +118,8 @@ fn items(project: &str, list: &Notifications, read: Callback<Vec<String>>) -> An
 }
 
 /// Where it is acted on.
-fn place(project: &str, item: &Notification) -> String {
+fn place(here: &str, item: &Notification) -> String {
+    let project = item.project_id.as_deref().unwrap_or(here);
     let (page, parameter) = match item.kind {
         NotificationKind::Alert => (PageKind::Alerts, SHOWN),
         NotificationKind::Quarantine => (PageKind::Quarantine, "tool"),

@@ -9,7 +9,7 @@ use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::ids::UserId;
 
 use crate::auth::authenticator::Credential;
-use crate::extract::{InProject, Json, Use};
+use crate::extract::{InProject, Json, SignedIn, Use};
 use crate::gateway::entry::Entry;
 use crate::gateway::users::refuse;
 use crate::gateway::{Gateway, Problem, notifications};
@@ -32,6 +32,20 @@ pub async fn list_notifications(
 ) -> Result<axum::Json<Notifications>, Problem> {
     let user = user(&place)?;
     let found = Box::pin(notifications::list(&gateway, &place, user)).await?;
+    Ok(axum::Json(found))
+}
+
+/// List the notifications of all projects
+///
+/// What the user who is signed in has not read in the projects that the user belongs to; of more than 50 projects, the first by id
+/// are looked at. Each is marked as read in its project.
+#[utoipa::path(get, path = "/notifications", tag = "alerts",
+    responses((status = 200, description = "The notifications", body = Notifications)))]
+pub async fn list_all_notifications(
+    State(gateway): State<Arc<Gateway>>,
+    who: SignedIn,
+) -> Result<axum::Json<Notifications>, Problem> {
+    let found = Box::pin(notifications::of_all_projects(&gateway, &who.caller, who.user.id)).await?;
     Ok(axum::Json(found))
 }
 

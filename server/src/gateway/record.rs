@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
-use toolgate_api::audit::{AuditAction, AuditConnection, AuditOutcome, AuditRecord};
+use toolgate_api::audit::{AuditAction, AuditConnection, AuditFailure, AuditOutcome, AuditRecord};
 use toolgate_api::calls::ResultNotes;
 use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::ids::{CallId, ProjectUid};
@@ -13,6 +13,7 @@ use toolgate_core::policy::groups::GroupSet;
 use toolgate_core::principal::Principal;
 use toolgate_core::redact::{redact, redact_text};
 use toolgate_core::snapshot::CompiledTool;
+use toolgate_executors::Failure;
 use toolgate_store::rows::{Completion, Noted, RecordSeq};
 
 use crate::gateway::entry::Origin;
@@ -84,6 +85,7 @@ pub fn decided(
         snapshot_version,
         duration_ms: None,
         payloads_hidden: false,
+        failure: None,
         usage: None,
         warnings: Vec::new(),
         artifact_id: None,
@@ -209,7 +211,24 @@ pub fn noted(notes: &ResultNotes) -> Option<Box<Noted>> {
         artifact: notes.artifact.as_ref().map(|artifact| artifact.id),
         after_execution: notes.after_execution,
         questions: Vec::new(),
+        failure: None,
     }))
+}
+
+/// What is recorded of why a call failed. What the upstream said is not.
+pub fn failure(
+    gateway: &Gateway,
+    project: ProjectUid,
+    tool: &CompiledTool,
+    failure: &Failure,
+) -> AuditFailure {
+    let server_snapshot = gateway.snapshots.now();
+    let project = server_snapshot.projects().find(|known| known.row.uid == project);
+    AuditFailure {
+        upstream: project.and_then(|project| gateway.executors.host(&project.row.id, &tool.definition.name)),
+        upstream_status: failure.upstream_status,
+        message: Some(redact_text(&failure.message)),
+    }
 }
 
 /// A value as JSON, or nothing when it is empty.

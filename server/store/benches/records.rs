@@ -55,6 +55,7 @@ fn opening(id: CallId) -> Opening {
         snapshot_version: 12,
         duration_ms: None,
         payloads_hidden: false,
+        failure: None,
         usage: None,
         warnings: Vec::new(),
         artifact_id: None,

@@ -149,6 +149,7 @@ words! {
         CallsAfterWideGrant = "calls_after_wide_grant",
         KeyAddresses = "key_addresses",
         RefusedCredentials = "refused_credentials",
+        UpstreamFailures = "upstream_failures",
     }
     AlertDelivery { None = "none", Pending = "pending", Delivered = "delivered", Failed = "failed" }
     UsageKind { Project = "project", Tool = "tool", Group = "group", Principal = "principal", Entrance = "entrance" }

@@ -65,6 +65,7 @@ impl Store {
                     notice: Notification {
                         id,
                         kind: NotificationKind::from_word(&kind)?,
+                        project_id: None,
                         at: time(at)?,
                         text,
                         subject,

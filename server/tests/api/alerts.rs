@@ -1,5 +1,6 @@
 //! Suspicious patterns become alerts.
 
+mod upstreams;
 mod webhook;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};

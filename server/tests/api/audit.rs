@@ -2,12 +2,13 @@
 
 use std::net::SocketAddr;
 
+use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
-use axum::http::Method;
+use axum::http::{Method, StatusCode};
 use serde_json::json;
 
-use crate::support::{Client, TestApp, tool};
+use crate::support::{Client, TestApp, serve, tool};
 
 #[tokio::test]
 async fn records_are_filtered_and_paged_newest_first() {
@@ -309,4 +310,30 @@ async fn the_address_of_a_client_is_on_the_record() {
         assert_eq!(page["items"].as_array().map(Vec::len), Some(1), "{page}");
         assert_eq!(page["items"][0]["address"], recorded);
     }
+}
+
+#[tokio::test]
+async fn the_record_of_a_failed_call_says_where_it_went_and_why_it_failed() {
+    let base = serve(Router::new().fallback(|| async { StatusCode::BAD_GATEWAY })).await;
+    let app = TestApp::with(&[("TOOLGATE_EGRESS_ALLOW", &base)]).await;
+    let admin = app.demo().await;
+    admin
+        .upload("/projects/demo/tools", &tool("a", &base, "/x", ""))
+        .await
+        .expect(201);
+    let answer = admin
+        .post("/projects/demo/calls", &json!({"tool": "a"}))
+        .await
+        .expect(200)
+        .json();
+    let path = format!(
+        "/projects/demo/audit/{}",
+        answer["call_id"].as_str().expect("an id")
+    );
+    let failure = json!({"upstream": "127.0.0.1", "upstream_status": 502});
+    let record = admin.get(&path).await.expect(200).json();
+    assert_eq!(record["failure"], failure, "not its message: {record}");
+    let auditor = app.auditor(&admin).await;
+    let record = auditor.get(&path).await.expect(200).json();
+    assert_eq!(record["failure"]["message"], answer["error"]["message"]);
 }

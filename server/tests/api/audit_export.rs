@@ -200,6 +200,7 @@ fn plain(app: &TestApp, number: usize) -> AuditRecord {
         snapshot_version: 1,
         payloads_hidden: false,
         duration_ms: Some(0),
+        failure: None,
         usage: None,
         warnings: Vec::new(),
         artifact_id: None,

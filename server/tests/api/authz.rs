@@ -92,6 +92,7 @@ fn table() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("get_preferences", &["admin"]),
         ("replace_preferences", &["admin"]),
         ("list_notifications", &["admin"]),
+        ("list_all_notifications", &["admin"]),
         ("read_notifications", &["admin"]),
         ("search_help", ALL),
         ("count_sessions", READERS),

@@ -124,3 +124,51 @@ async fn what_was_read_is_read_for_this_user_only() {
         .expect(204);
     assert_eq!(texts(&notifications(&owner).await), [""; 0]);
 }
+
+#[tokio::test]
+async fn outside_of_projects_what_is_unread_in_all_of_them_is_listed() {
+    let app = TestApp::new().await;
+    let admin = app.admin().await;
+    for project in ["demo", "other", "foreign"] {
+        admin
+            .post("/projects", &json!({ "id": project }))
+            .await
+            .expect(201);
+        let key = json!({"name": project, "role": "agent", "groups": [], "expires_in_s": 86_400});
+        let path = format!("/projects/{project}/keys");
+        admin.post(&path, &key).await.expect(201);
+    }
+    let owner = member(&app, "olga", "owner", &json!([])).await;
+    let me = owner.get("/auth/me").await.expect(200).json();
+    let path = format!(
+        "/projects/other/permissions/user:{}",
+        me["id"].as_str().expect("an id")
+    );
+    admin
+        .send_json(Method::PUT, &path, &NEW, &json!({"role": "owner", "groups": []}))
+        .await
+        .expect(201);
+    let projects = async |client: &Client<'_>| {
+        let found = client.get("/notifications").await.expect(200).json();
+        let items = found["items"].as_array().expect("items").clone();
+        assert_eq!(found["unread"], items.len());
+        let mut projects: Vec<_> = items
+            .iter()
+            .map(|item| item["project_id"].as_str().expect("a project").to_owned())
+            .collect();
+        projects.sort();
+        projects
+    };
+    assert_eq!(projects(&owner).await, ["demo", "other"]);
+    assert_eq!(projects(&admin).await, ["demo", "foreign", "other"]);
+
+    let id = notifications(&owner).await["items"][0]["id"].clone();
+    let read = json!({ "ids": [id] });
+    owner
+        .post("/projects/demo/notifications/read", &read)
+        .await
+        .expect(204);
+    assert_eq!(projects(&owner).await, ["other"]);
+    let key = app.key(&admin, "demo", "owner", &["*"]).await;
+    key.get("/notifications").await.problem(403, "forbidden");
+}

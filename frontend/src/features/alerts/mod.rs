@@ -122,6 +122,7 @@ fn words_of(rule: AlertRule) -> String {
         AlertRule::CallsAfterWideGrant => t("Many calls after a grant of *"),
         AlertRule::KeyAddresses => t("One key from many addresses"),
         AlertRule::RefusedCredentials => t("Many refused credentials"),
+        AlertRule::UpstreamFailures => t("Upstream fails"),
     };
     words.to_owned()
 }
@@ -139,7 +140,8 @@ impl Places {
             untrack(|| session.may_see(project, kind))
                 .then(|| with_query(Page::of_project(project.to_owned(), kind).path(), query))
         };
-        let is_principal = !alert.subject.starts_with("address:");
+        let is_upstream = alert.rule == AlertRule::UpstreamFailures;
+        let is_principal = !is_upstream && !alert.subject.starts_with("address:");
         let request = alert.details["request_id"].as_str();
         Self {
             record: request.and_then(|id| page(PageKind::Records, &[("request_id", id)])),
@@ -147,7 +149,8 @@ impl Places {
                 .subject_name
                 .as_deref()
                 .filter(|_| is_principal)
-                .and_then(|name| page(PageKind::Records, &[("principal_name", name)])),
+                .and_then(|name| page(PageKind::Records, &[("principal_name", name)]))
+                .or_else(|| is_upstream.then(|| page(PageKind::Records, &[("outcome", "failed")]))?),
             caller: is_principal
                 .then(|| page(PageKind::Permissions, &[("principal", &alert.subject)]))
                 .flatten(),

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use serde_json::Value;
 use toolgate_api::ErrorCode;
 use toolgate_api::audit::{
-    AuditAction, AuditConnection, AuditQuestion, AuditRecord, QuestionMode, StateSource,
+    AuditAction, AuditConnection, AuditFailure, AuditQuestion, AuditRecord, QuestionMode, StateSource,
 };
 use toolgate_api::explain::{ExplainRequest, ExplainResponse};
 
@@ -137,6 +137,7 @@ fn content(project: &str, record: AuditRecord) -> AnyView {
         lines.push(fact(t("Decision"), view! { <a href=reason>{t("Why?")}</a> }));
     }
     lines.extend(lifted_by(project, &record).map(|remedy| fact(t("Remedy"), remedy)));
+    lines.extend(record.failure.and_then(failure));
     lines.extend(record.duration_ms.map(|ms| fact(t("Took"), format!("{ms} ms"))));
     lines.extend(record.deferred_until.map(|until| {
         fact(
@@ -185,6 +186,16 @@ fn by_client(project: &str, connection: AuditConnection) -> AnyView {
         + "?connection_id="
         + &connection.id.to_string();
     view! { <a href=href>{connection.client_name}</a> }.into_any()
+}
+
+/// Why it failed: the message, or where that is hidden, the upstream and its status.
+fn failure(failure: AuditFailure) -> Option<AnyView> {
+    let status = failure.upstream_status.map(|status| format!("HTTP {status}"));
+    let text: Vec<_> = [failure.upstream, status, failure.message]
+        .into_iter()
+        .flatten()
+        .collect();
+    (!text.is_empty()).then(|| fact(t("Failure"), text.join(" · ")))
 }
 
 /// How the upstream asked the caller during the call, and what came of each question.

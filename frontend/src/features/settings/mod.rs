@@ -27,7 +27,7 @@ use crate::url::project_in_path;
 /// A threshold: its field, what it counts, and where it is kept.
 type Threshold = (&'static str, &'static str, fn(&mut AlertThresholds) -> &mut u32);
 
-const THRESHOLDS: [Threshold; 7] = [
+const THRESHOLDS: [Threshold; 8] = [
     (
         "alert-window",
         marked("Seconds over which the rules count"),
@@ -60,6 +60,11 @@ const THRESHOLDS: [Threshold; 7] = [
         "alert-credentials",
         marked("Refused credentials from one address"),
         |all| &mut all.refused_credentials,
+    ),
+    (
+        "alert-upstream",
+        marked("Failures of one upstream in a row"),
+        |all| &mut all.upstream_failures,
     ),
 ];
 

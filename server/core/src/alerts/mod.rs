@@ -66,6 +66,7 @@ impl Finding {
             AlertRule::RefusedCredentials => {
                 format!("{count} sign-ins and credentials from {who} were refused within {window_s} s.")
             }
+            AlertRule::UpstreamFailures => format!("{who} failed {count} times in a row."),
         }
     }
 }
@@ -89,6 +90,13 @@ pub fn first_use_counts(
 ) -> bool {
     rules.first_group_use > 0
         && key_since.is_some_and(|since| at - since > TimeDelta::seconds(i64::from(rules.window_s)))
+}
+
+/// The finding for an upstream that failed so often in a row, when that is often enough.
+#[must_use]
+pub fn upstream_failures(rules: &AlertThresholds, in_a_row: u32) -> Option<Finding> {
+    let threshold = rules.upstream_failures;
+    (threshold > 0 && in_a_row >= threshold).then(|| Finding::new(AlertRule::UpstreamFailures, in_a_row))
 }
 
 /// The finding for the first use of a group.

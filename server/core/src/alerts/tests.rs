@@ -37,6 +37,7 @@ fn rules() -> AlertThresholds {
         first_group_use: 1,
         calls_after_wide_grant: 3,
         refused_credentials: 5,
+        upstream_failures: 3,
     }
 }
 
@@ -188,6 +189,27 @@ fn only_keys_are_watched_for_their_addresses() {
             ..event(0)
         };
         assert!(observe(&mut watch, &seen, None).is_empty());
+    }
+}
+
+#[test]
+fn an_upstream_is_reported_from_its_threshold_on() {
+    let found = |threshold, in_a_row| {
+        let rules = AlertThresholds {
+            upstream_failures: threshold,
+            ..rules()
+        };
+        upstream_failures(&rules, in_a_row).map(|finding| finding.count)
+    };
+    for (threshold, in_a_row, expected) in [
+        (3, 2, None),
+        (3, 3, Some(3)),
+        (3, 7, Some(7)),
+        (1, 0, None),
+        (0, 0, None),
+        (0, 9, None),
+    ] {
+        assert_eq!(found(threshold, in_a_row), expected, "{threshold}, {in_a_row}");
     }
 }
 

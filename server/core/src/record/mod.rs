@@ -37,7 +37,7 @@ pub const fn has_payloads(action: AuditAction) -> bool {
 }
 
 /// A record for those who may read that something was asked, but not what was passed along: without arguments, their
-/// origins (a caller may choose their names), context, and warnings, which name parts of the result.
+/// origins (a caller may choose their names), context, warnings, which name parts of the result, and the message of a failure.
 #[must_use]
 pub fn without_payloads(mut record: AuditRecord) -> AuditRecord {
     if has_payloads(record.action) {
@@ -46,6 +46,9 @@ pub fn without_payloads(mut record: AuditRecord) -> AuditRecord {
         record.coercions = Vec::new();
         record.context = None;
         record.warnings = Vec::new();
+        if let Some(failure) = &mut record.failure {
+            failure.message = None;
+        }
         record.payloads_hidden = true;
     }
     record

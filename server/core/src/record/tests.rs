@@ -6,7 +6,8 @@ use rstest::rstest;
 use serde_json::json;
 use toolgate_api::ErrorCode;
 use toolgate_api::audit::{
-    ArgumentCoercion, AuditAction, AuditConnection, AuditOutcome, AuditRecord, CoercionKind, Entrance,
+    ArgumentCoercion, AuditAction, AuditConnection, AuditFailure, AuditOutcome, AuditRecord, CoercionKind,
+    Entrance,
 };
 use toolgate_api::auth::PrincipalKind;
 use uuid::Uuid;
@@ -59,6 +60,11 @@ fn record() -> AuditRecord {
         client_version: Some("2.1.0".to_owned()),
         snapshot_version: 5,
         duration_ms: Some(120),
+        failure: Some(AuditFailure {
+            upstream: Some("api.example.com".to_owned()),
+            upstream_status: Some(503),
+            message: Some("it answered".to_owned()),
+        }),
         usage: None,
         warnings: vec![toolgate_api::Diagnostic::warning("the value is too long")],
         artifact_id: Some(uuid::Uuid::from_u128(9)),
@@ -321,6 +327,7 @@ fn payloads_are_taken_out_whole_and_said_to_be() {
     (expected.arguments, expected.provenance, expected.context) = (None, None, None);
     expected.coercions = Vec::new();
     expected.warnings = Vec::new();
+    expected.failure.as_mut().expect("a failure").message = None;
     expected.payloads_hidden = true;
     assert_eq!(shown, expected);
     let mut change = record();

@@ -1,7 +1,7 @@
 //! Reports on tools, their upstreams and their answers.
 
 use tokio::time::Instant;
-use toolgate_core::ids::ProjectId;
+use toolgate_core::ids::{ProjectId, ToolName};
 
 use super::Executors;
 use super::probe::report;
@@ -27,6 +27,12 @@ impl Executors {
     #[must_use]
     pub fn upstreams(&self) -> Vec<UpstreamReport> {
         self.upstreams.reports(Instant::now())
+    }
+
+    /// The host that the calls of a tool go to, if it has one and was called or probed by this server.
+    #[must_use]
+    pub fn host(&self, project: &ProjectId, tool: &ToolName) -> Option<String> {
+        self.slots.find(project, tool)?.host()
     }
 
     /// The state of the upstream of every tool of a project that was called or probed by this server, by name.

@@ -18,6 +18,8 @@ const MINUTES: u64 = 60;
 struct Host {
     last: Outcome,
     last_at: Instant,
+    /// Failures since the last answer.
+    in_a_row: u32,
     /// Minutes since the base, and the failures in each; only those with failures, in order.
     failures: VecDeque<(u64, u32)>,
 }
@@ -40,6 +42,8 @@ pub struct UpstreamReport {
     pub answered: bool,
     /// How long ago that was.
     pub ago: Duration,
+    /// Calls since the last answer that found it unreachable, failing or too slow.
+    pub in_a_row: u32,
     /// Calls of the last hour that found it unreachable, failing or too slow.
     pub failures: u32,
 }
@@ -71,9 +75,14 @@ impl Upstreams {
         let host = hosts.entry(key).or_insert_with(|| Host {
             last: outcome,
             last_at: now,
+            in_a_row: 0,
             failures: VecDeque::new(),
         });
         (host.last, host.last_at) = (outcome, now);
+        host.in_a_row = match outcome {
+            Outcome::Answered => 0,
+            Outcome::Failed => host.in_a_row.saturating_add(1),
+        };
         if outcome == Outcome::Failed {
             match host.failures.back_mut() {
                 Some((last, count)) if *last == minute => *count = count.saturating_add(1),
@@ -96,6 +105,7 @@ impl Upstreams {
                 host: name.to_string(),
                 answered: host.last == Outcome::Answered,
                 ago: now.saturating_duration_since(host.last_at),
+                in_a_row: host.in_a_row,
                 failures: host
                     .failures
                     .iter()

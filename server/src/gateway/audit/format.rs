@@ -5,7 +5,7 @@ use toolgate_api::audit::{AuditFormat, AuditRecord};
 use crate::gateway::spreadsheet;
 
 /// The columns of a CSV file: every field of a record, in the order of its document.
-pub const COLUMNS: [&str; 38] = [
+pub const COLUMNS: [&str; 39] = [
     "id",
     "at",
     "action",
@@ -38,6 +38,7 @@ pub const COLUMNS: [&str; 38] = [
     "snapshot_version",
     "payloads_hidden",
     "duration_ms",
+    "failure",
     "usage",
     "warnings",
     "artifact_id",
@@ -99,8 +100,8 @@ mod tests {
     use serde_json::json;
     use toolgate_api::ErrorCode;
     use toolgate_api::audit::{
-        ArgumentCoercion, AuditAccount, AuditAction, AuditConnection, AuditOutcome, AuditQuestion,
-        CoercionKind, Entrance, QuestionMode, QuestionOutcome, StateSource,
+        ArgumentCoercion, AuditAccount, AuditAction, AuditConnection, AuditFailure, AuditOutcome,
+        AuditQuestion, CoercionKind, Entrance, QuestionMode, QuestionOutcome, StateSource,
     };
     use toolgate_api::auth::PrincipalKind;
     use uuid::Uuid;
@@ -152,6 +153,11 @@ mod tests {
             snapshot_version: 3,
             payloads_hidden: true,
             duration_ms: Some(5),
+            failure: Some(AuditFailure {
+                upstream: Some("api.example.com".to_owned()),
+                upstream_status: Some(503),
+                message: Some("the upstream answered with HTTP status 503".to_owned()),
+            }),
             usage: Some(json!({"tokens": 1})),
             warnings: vec![toolgate_api::Diagnostic::warning("the value is too long")],
             artifact_id: Some(Uuid::nil()),

@@ -52,6 +52,8 @@ impl Ending<'_> {
             .session
             .as_ref()
             .and_then(|session| session_move(gateway, self.tool, self.id, session, outcome.is_ok()));
+        let failure = outcome.as_ref().err().filter(|failure| !is_refusal(failure.code));
+        let failure = failure.map(|failure| record::failure(gateway, self.project, self.tool, failure));
         let (usage, mut answer) = shape(
             self.id,
             StateChange {
@@ -70,6 +72,10 @@ impl Ending<'_> {
             },
         });
         let code = answer.error.as_ref().map(|error| error.code);
+        let mut noted = answer.notes.as_deref().and_then(record::noted);
+        if failure.is_some() {
+            noted.get_or_insert_default().failure = failure;
+        }
         let completion = Completion {
             project: self.project,
             id: self.id,
@@ -84,7 +90,7 @@ impl Ending<'_> {
             state_after: after,
             duration_ms,
             usage,
-            noted: answer.notes.as_deref().and_then(record::noted),
+            noted,
             settlement: self
                 .key
                 .filter(|_| !code.is_some_and(is_refusal))

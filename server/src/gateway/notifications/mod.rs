@@ -1,17 +1,19 @@
-//! What waits for a user in a project, collected from where it is stored; only which of it the user has read is stored besides.
+//! What waits for a user, collected from where it is stored; only which of it the user has read is stored besides.
 
 pub mod waiting;
 
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use toolgate_api::access_requests::{AccessRequestStatus, Asked};
 use toolgate_api::notifications::{Notification, NotificationKind, Notifications};
-use toolgate_core::ids::UserId;
-use toolgate_core::principal::{Permission, PrincipalRef};
+use toolgate_core::ids::{ProjectUid, UserId};
+use toolgate_core::principal::{Permission, PrincipalRef, Role, allows};
 use toolgate_store::rows::AlertFilter;
 
-use crate::gateway::entry::Entry;
+use crate::gateway::entry::{Caller, Entry};
+use crate::gateway::server_snapshot::ProjectState;
 use crate::gateway::{Gateway, Problem};
 
 /// How long it is kept that a notification was read: as long as what they are about is, at most.
@@ -23,44 +25,89 @@ const DECISION_NOTICE: TimeDelta = TimeDelta::days(30);
 const OF_KIND: u32 = 50;
 /// Most notifications.
 const MOST: usize = 100;
+/// Projects that are looked at for the notifications of all.
+const PROJECTS: usize = 50;
 
 /// The notifications of a user in a project, newest first. Each kind is for those who may act on it.
 ///
 /// # Errors
 /// When the database does not answer.
 pub async fn list(gateway: &Gateway, entry: &Entry, user: UserId) -> Result<Notifications, Problem> {
-    let now = entry.caller.now;
-    let mut items = Vec::new();
-    if entry.may(Permission::ReadAudit) {
-        alerts(gateway, entry, &mut items).await?;
+    let items = of_project(gateway, &entry.caller, (&entry.project, entry.grant.role), user).await?;
+    Ok(newest(items))
+}
+
+/// What a user has not read in the projects that the user belongs to, newest first. Of more than 50 projects, the first by id
+/// are looked at.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn of_all_projects(
+    gateway: &Gateway,
+    caller: &Caller,
+    user: UserId,
+) -> Result<Notifications, Problem> {
+    let directory = &caller.server_snapshot.directory;
+    let of_caller = |project| {
+        let ProjectState { row, .. } = Arc::as_ref(project);
+        let grant = caller.identity.grant(directory, row, caller.now)?;
+        Some((project, grant.role))
+    };
+    let mut places: Vec<_> = caller.server_snapshot.projects().filter_map(of_caller).collect();
+    places.sort_by(|(a, _), (b, _)| a.row.id.cmp(&b.row.id));
+    let mut all = Vec::new();
+    for (project, role) in places.into_iter().take(PROJECTS) {
+        let items = Box::pin(of_project(gateway, caller, (project, role), user)).await?;
+        let unread = items.into_iter().filter(|item| !item.read);
+        all.extend(unread.map(|item| Notification {
+            project_id: Some(project.row.id.to_string()),
+            ..item
+        }));
     }
-    let uid = entry.project.row.uid;
-    if entry.may(Permission::EditDefinitions) {
-        items.extend(waiting::changes(gateway, uid).await?);
-    }
-    if entry.may(Permission::ManageAccess) {
-        items.extend(waiting::requests(gateway, uid).await?);
-    }
-    decisions(gateway, entry, &mut items).await?;
-    if entry.may(Permission::ManageKeys) {
-        items.extend(waiting::keys(&entry.caller.server_snapshot.directory, uid, now));
-    }
+    Ok(newest(all))
+}
+
+fn newest(mut items: Vec<Notification>) -> Notifications {
     items.sort_by_key(|item| Reverse(item.at));
     items.truncate(MOST);
+    let unread = items.iter().filter(|item| !item.read).count() as u64;
+    Notifications { items, unread }
+}
+
+async fn of_project(
+    gateway: &Gateway,
+    caller: &Caller,
+    (project, role): (&ProjectState, Role),
+    user: UserId,
+) -> Result<Vec<Notification>, Problem> {
+    let mut items = Vec::new();
+    let uid = project.row.uid;
+    if allows(role, Permission::ReadAudit) {
+        alerts(gateway, uid, &mut items).await?;
+    }
+    if allows(role, Permission::EditDefinitions) {
+        items.extend(waiting::changes(gateway, uid).await?);
+    }
+    if allows(role, Permission::ManageAccess) {
+        items.extend(waiting::requests(gateway, uid).await?);
+    }
+    decisions(gateway, caller, uid, &mut items).await?;
+    if allows(role, Permission::ManageKeys) {
+        let directory = &caller.server_snapshot.directory;
+        items.extend(waiting::keys(directory, uid, caller.now));
+    }
     let read = gateway.store.notifications_read(user, uid).await?;
     for item in &mut items {
         item.read = read.contains(&item.id);
     }
-    let unread = items.iter().filter(|item| !item.read).count() as u64;
-    Ok(Notifications { items, unread })
+    Ok(items)
 }
 
-async fn alerts(gateway: &Gateway, entry: &Entry, items: &mut Vec<Notification>) -> Result<(), Problem> {
+async fn alerts(gateway: &Gateway, uid: ProjectUid, items: &mut Vec<Notification>) -> Result<(), Problem> {
     let filter = AlertFilter {
         acknowledged: Some(false),
         ..AlertFilter::default()
     };
-    let uid = entry.project.row.uid;
     let found = gateway.store.alerts(uid, &filter, None, OF_KIND).await?;
     items.extend(found.into_iter().map(|alert| {
         notification(
@@ -74,14 +121,18 @@ async fn alerts(gateway: &Gateway, entry: &Entry, items: &mut Vec<Notification>)
 }
 
 /// What became of the user's own requests.
-async fn decisions(gateway: &Gateway, entry: &Entry, items: &mut Vec<Notification>) -> Result<(), Problem> {
-    let own = PrincipalRef::from(&entry.caller.identity.principal).to_string();
-    let uid = entry.project.row.uid;
+async fn decisions(
+    gateway: &Gateway,
+    caller: &Caller,
+    uid: ProjectUid,
+    items: &mut Vec<Notification>,
+) -> Result<(), Problem> {
+    let own = PrincipalRef::from(&caller.identity.principal).to_string();
     let requests = gateway
         .store
         .access_requests(uid, Some(&own), None, None, OF_KIND)
         .await?;
-    let since = entry.caller.now - DECISION_NOTICE;
+    let since = caller.now - DECISION_NOTICE;
     items.extend(requests.iter().filter_map(|request| {
         let at = request.decided_at.filter(|at| *at > since)?;
         let verdict = match request.status {
@@ -117,6 +168,7 @@ fn notification(kind: NotificationKind, at: DateTime<Utc>, subject: &str, text: 
     Notification {
         id: format!("{word}:{subject}"),
         kind,
+        project_id: None,
         at,
         text,
         subject: subject.to_owned(),

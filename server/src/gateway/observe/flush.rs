@@ -6,6 +6,7 @@ use toolgate_core::ids::ProjectUid;
 use toolgate_core::principal::PrincipalRef;
 use toolgate_store::rows::{GroupUseRow, NO_PROJECT, UsageDelta};
 
+use super::upstreams::FailingUpstreams;
 use super::{Found, key_since};
 use crate::gateway::Gateway;
 use crate::gateway::server_snapshot::ServerSnapshot;
@@ -28,6 +29,7 @@ pub(super) struct Backlog {
     uses: Vec<GroupUseRow>,
     found: Vec<(ProjectUid, Found)>,
     followed_at: Option<DateTime<Utc>>,
+    failing: FailingUpstreams,
 }
 
 /// Stores what was counted and found since the last time. One runs at a time; a second one waits and then stores what
@@ -45,6 +47,8 @@ pub async fn flush(gateway: &Gateway) -> anyhow::Result<()> {
     backlog
         .found
         .extend(refused.into_iter().map(|found| (NO_PROJECT, found)));
+    let failing = backlog.failing.look(gateway);
+    backlog.found.extend(failing);
     backlog.bound();
 
     if !backlog.deltas.is_empty() {

@@ -11,6 +11,7 @@ mod principals;
 mod tally;
 #[cfg(test)]
 mod tests;
+mod upstreams;
 mod usage;
 
 use std::net::IpAddr;

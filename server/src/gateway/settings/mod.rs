@@ -277,6 +277,7 @@ fn threshold_faults(alerts: &AlertThresholds) -> impl Iterator<Item = Diagnostic
             0,
             MAX_THRESHOLD,
         ),
+        ("upstream_failures", alerts.upstream_failures, 0, MAX_THRESHOLD),
     ];
     rows.into_iter()
         .filter(|&(_, value, least, most)| !(least..=most).contains(&value))

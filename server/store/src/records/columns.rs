@@ -153,6 +153,7 @@ impl TryFrom<RecordColumns> for AuditRecord {
             snapshot_version: row.snapshot_version,
             duration_ms: row.duration_ms,
             payloads_hidden: false,
+            failure: noted.failure,
             usage,
             warnings: noted.warnings,
             artifact_id: noted.artifact,
@@ -280,7 +281,8 @@ fn check(record: &AuditRecord) -> Result<()> {
     let noted = !record.warnings.is_empty()
         || record.artifact_id.is_some()
         || record.after_execution.is_some()
-        || !record.questions.is_empty();
+        || !record.questions.is_empty()
+        || record.failure.is_some();
     if sound && !record.state_conflict && !noted && record.deferred_until.is_none() {
         Ok(())
     } else {

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use toolgate_api::audit::{AuditOutcome, AuditQuestion, AuditRecord};
+use toolgate_api::audit::{AuditFailure, AuditOutcome, AuditQuestion, AuditRecord};
 use toolgate_api::tools::AfterExecution;
 use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::ids::{CallId, ProjectUid, SessionId};
@@ -71,6 +71,9 @@ pub struct Noted {
     /// The questions that were put to the caller meanwhile.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<AuditQuestion>,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<AuditFailure>,
 }
 
 /// Moves a session from the version a call was admitted at to the next; it applies only to that version of a session that

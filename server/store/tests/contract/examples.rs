@@ -200,6 +200,7 @@ pub(crate) fn record(id: CallId) -> AuditRecord {
         snapshot_version: 4,
         duration_ms: None,
         payloads_hidden: false,
+        failure: None,
         usage: None,
         warnings: Vec::new(),
         artifact_id: None,

@@ -20,6 +20,7 @@ fn notice(id: &str) -> Notification {
     Notification {
         id: id.to_owned(),
         kind: NotificationKind::Quarantine,
+        project_id: None,
         at: at(90),
         text: "A change of the tool größer waits.".to_owned(),
         subject: "größer".to_owned(),

@@ -1,7 +1,7 @@
 //! Records come back as they were written, and contradictory ones are refused.
 
 use serde_json::json;
-use toolgate_api::audit::{AuditAction, AuditOutcome, AuditRecord};
+use toolgate_api::audit::{AuditAction, AuditFailure, AuditOutcome, AuditRecord};
 use toolgate_api::auth::PrincipalKind;
 use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::ids::{CallId, ProjectUid};
@@ -49,6 +49,11 @@ async fn a_record_comes_back_as_it_was_written(db: Backend) {
         artifact: Some(Uuid::from_u128(7)),
         after_execution: Some(toolgate_api::tools::AfterExecution::Suspend),
         questions: Vec::new(),
+        failure: Some(AuditFailure {
+            upstream: Some("api.example.com".to_owned()),
+            upstream_status: Some(503),
+            message: None,
+        }),
     };
     let completed = writer
         .complete(Completion {
@@ -72,6 +77,7 @@ async fn a_record_comes_back_as_it_was_written(db: Backend) {
     expected.usage = Some(json!({"tokens": 120}));
     (expected.warnings, expected.artifact_id) = (noted.warnings, noted.artifact);
     expected.after_execution = noted.after_execution;
+    expected.failure = noted.failure;
     assert_eq!(one(&db, uid, id).await, expected);
 }
 
