@@ -45,6 +45,7 @@ use crate::gateway::single_sign_on::SingleSignOn;
 use crate::gateway::started;
 use crate::gateway::webhook;
 use crate::mcp::Mcp;
+use crate::mcp::UNUSED_SESSION;
 use crate::middleware::TrustedProxies;
 use crate::secrets::Keyring;
 use crate::secrets::signing::seal as sealed_signing_key;
@@ -290,6 +291,7 @@ impl Started {
                 .prune_cancellations(now - call::CANCELLATIONS_KEPT)
                 .await?;
             gateway.store.prune_sessions(now - sessions::KEPT).await?;
+            gateway.store.prune_ended_sessions(now - UNUSED_SESSION).await?;
             gateway.store.prune_sign_ins(now - sign_ins::KEPT).await?;
             gateway.store.prune_ended_sign_ins(now).await?;
             gateway

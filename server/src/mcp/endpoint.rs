@@ -59,7 +59,7 @@ pub(super) async fn get(State(app): State<App>, Path(project): Path<String>, req
         let Some(id) = session_header(&parts.headers) else {
             return Ok(no_stream());
         };
-        let opened = open_session(&app, &entry, id)?;
+        let opened = open_session(&entry, id)?;
         let entry = Arc::new(entry);
         let placed = match asked.request.session_id {
             Some(id) => named(&app.gateway, &entry, &asked, id).await?,
@@ -89,9 +89,9 @@ pub(super) async fn delete(
         let Some(id) = session_header(&parts.headers) else {
             return Ok(no_stream());
         };
-        let opened = open_session(&app, &entry, id)?;
+        let opened = open_session(&entry, id)?;
         match session::stored(&app.gateway, &entry, opened.id).await? {
-            Stored::NotYet => app.mcp.ended.insert(opened.id, ()),
+            Stored::NotYet => session::end_unstored(&app.gateway, opened.id).await?,
             Stored::Living(row) => {
                 let requester = entry.requester();
                 let ended = sessions::end(&app.gateway, &entry.project, &requester, *row, None);
@@ -142,7 +142,7 @@ async fn take(app: &App, project: &str, request: Request) -> Result<Response, Re
     }
     let modern = !message.initializes() && message::is_modern(&parts.headers);
     let opened = match session_header(&parts.headers) {
-        Some(id) if !modern && !message.initializes() => Some(open_session(app, &entry, id)?),
+        Some(id) if !modern && !message.initializes() => Some(open_session(&entry, id)?),
         // A session from before does not keep a client from beginning another one.
         _ => None,
     };
@@ -309,10 +309,8 @@ fn session_header(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// Checks the id that a client sends.
-fn open_session(app: &App, entry: &Entry, id: &str) -> Result<Opened, Problem> {
-    session::open(entry, id)
-        .filter(|opened| !app.mcp.ended.contains_key(&opened.id))
-        .ok_or_else(no_session)
+fn open_session(entry: &Entry, id: &str) -> Result<Opened, Problem> {
+    session::open(entry, id).ok_or_else(no_session)
 }
 
 /// 404 tells a client to begin a new session.

@@ -35,20 +35,16 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::routing::{get, post};
-use moka::sync::Cache;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
-use uuid::Uuid;
 
 use self::changes::Changes;
 use self::server::Server;
+pub use self::session::UNUSED as UNUSED_SESSION;
 use crate::gateway::Gateway;
 use crate::oauth;
 use crate::router::method_not_allowed;
 use crate::state::App;
-
-/// Ended sessions of which nothing is stored, that one server remembers.
-const REMEMBERED: u64 = 100_000;
 
 /// What serves MCP clients.
 pub struct Mcp {
@@ -56,8 +52,6 @@ pub struct Mcp {
     changes: Arc<Changes>,
     /// What clients want to see of the logs of upstreams.
     levels: Arc<logging::Levels>,
-    /// Sessions that their clients ended before anything was stored of them.
-    ended: Cache<Uuid, ()>,
     /// What clients are asked while their calls run.
     questions: Arc<asking::Questions>,
 }
@@ -85,10 +79,6 @@ impl Mcp {
             changes,
             levels,
             questions: Arc::default(),
-            ended: Cache::builder()
-                .max_capacity(REMEMBERED)
-                .time_to_live(session::UNUSED)
-                .build(),
         }
     }
 }

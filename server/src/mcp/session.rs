@@ -2,7 +2,7 @@
 //!
 //! The id that a client gets is also that of the Toolgate session, which is made under it when it is first needed. It names
 //! its principal by a tag and can be checked by every replica and after a restart, so that a client that only connects costs
-//! nothing. It ends by `DELETE`, or [`IDLE`] after the client's last request or stream.
+//! nothing. It ends by `DELETE`, of which only the end is stored then, or [`IDLE`] after the client's last request or stream.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +24,7 @@ use crate::gateway::entry::{Client, Entry};
 use crate::gateway::{Gateway, Problem, sessions};
 
 /// How long an id is good of which nothing was stored yet.
-pub(super) const UNUSED: Duration = Duration::from_hours(24);
+pub const UNUSED: Duration = Duration::from_hours(24);
 /// How long a stored session is kept for a client that sends nothing and has no stream.
 const IDLE: TimeDelta = TimeDelta::days(1);
 /// How often the end of a session that is used is moved.
@@ -144,7 +144,7 @@ pub(super) async fn stored(gateway: &Gateway, entry: &Entry, id: Uuid) -> Result
         .await?;
     let principal = PrincipalRef::from(&entry.caller.identity.principal);
     Ok(match row {
-        None if is_fresh(id, now) => Stored::NotYet,
+        None if is_fresh(id, now) && !was_ended(gateway, id).await? => Stored::NotYet,
         Some(row)
             if row.principal == principal
                 && session::life(row.expires_at, row.ended_at, now) == SessionLife::Living =>
@@ -153,6 +153,17 @@ pub(super) async fn stored(gateway: &Gateway, entry: &Entry, id: Uuid) -> Result
         }
         _ => Stored::Gone,
     })
+}
+
+/// Whether its client ended a session before anything was stored of it.
+pub(super) async fn was_ended(gateway: &Gateway, id: Uuid) -> Result<bool, Problem> {
+    Ok(gateway.store.unstored_session_ended(SessionId(id)).await?)
+}
+
+/// Ends a session of which nothing is stored.
+pub(super) async fn end_unstored(gateway: &Gateway, id: Uuid) -> Result<(), Problem> {
+    let now = gateway.clock.now();
+    Ok(gateway.store.end_unstored_session(SessionId(id), now).await?)
 }
 
 /// Moves the end of a stored session that its client still uses. A failure is only logged: the session can be used.

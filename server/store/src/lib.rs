@@ -27,6 +27,7 @@ mod definitions;
 mod directory;
 mod documents;
 mod egress;
+mod ended_sessions;
 mod error;
 mod grants;
 mod guides;

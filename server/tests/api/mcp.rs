@@ -81,6 +81,17 @@ impl<'a> McpClient<'a> {
         self.client.send(self.request(body.to_string())).await
     }
 
+    /// Ends its session.
+    pub(super) async fn end(&self) -> Answer {
+        let mut request = self.client.request(Method::DELETE, MCP);
+        for (name, value) in &self.headers {
+            request = request.header(*name, value);
+        }
+        self.client
+            .send(request.body(Body::empty()).expect("a request"))
+            .await
+    }
+
     /// The result of a request.
     #[track_caller]
     pub(super) fn ask(&self, method: &str, params: Value) -> impl Future<Output = Value> {

@@ -22,6 +22,7 @@ contract! {
     a_session_needs_a_living_project,
     each_filter_selects_page_by_page,
     a_session_that_is_used_expires_later_and_never_earlier,
+    a_session_that_was_never_stored_ends_once,
     a_session_ends_once,
     the_places_of_many_sessions_are_read_at_once,
     long_expired_ones_are_forgotten,
@@ -406,4 +407,19 @@ async fn long_expired_ones_are_forgotten(db: Backend) {
         Some(kept),
         "one that expires at this very time is kept"
     );
+}
+
+async fn a_session_that_was_never_stored_ends_once(db: Backend) {
+    let (id, other) = (SessionId(new_uuid()), SessionId(new_uuid()));
+    for seconds in [5, 7] {
+        let ended = db.store.end_unstored_session(id, at(seconds)).await;
+        ended.expect("stored");
+    }
+    let ended = async |id| db.store.unstored_session_ended(id).await.expect("read");
+    assert!(ended(id).await && !ended(other).await);
+    for (seconds, count) in [(5, 0), (6, 1), (9, 0)] {
+        let pruned = db.store.prune_ended_sessions(at(seconds)).await;
+        assert_eq!(pruned.expect("pruned"), count);
+    }
+    assert!(!ended(id).await);
 }

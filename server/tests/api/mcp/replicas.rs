@@ -30,6 +30,14 @@ async fn a_session_is_the_same_on_every_server() {
     let told = stream.next(SOON).await.expect("a change");
     assert_eq!(told["method"], "notifications/tools/list_changed");
     assert_eq!(elsewhere.names().await, ["finish"]);
+    // What its client ends on one server before anything is stored of it has ended on the other one.
+    let begun = McpClient::begun(elsewhere.client.clone(), "?group=work").await;
+    let mut same = McpClient::new(mcp.client.clone(), "?group=work");
+    same.headers.clone_from(&begun.headers);
+    same.send("tools/list", json!({})).await.expect(200);
+    begun.end().await.expect(204);
+    same.send("tools/list", json!({})).await.expect(404);
+    same.end().await.expect(404);
     // Another principal's id is none here, either.
     let other = second.client("no key");
     let mut stranger = McpClient::new(other, "");

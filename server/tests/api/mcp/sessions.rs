@@ -1,10 +1,9 @@
 //! Workflow sessions: a client's own, and one that the address names.
 
-use axum::body::Body;
 use axum::http::Method;
 use serde_json::{Value, json};
 
-use super::{MCP, MODERN, McpClient, agent, last, modern, text, with_tools};
+use super::{MODERN, McpClient, agent, last, modern, text, with_tools};
 use crate::support::{ANY, Client};
 
 async fn stored(client: &Client<'_>) -> Vec<Value> {
@@ -292,15 +291,7 @@ async fn an_ended_session_is_gone_and_initialize_begins_another() {
         if stores {
             mcp.call("start", json!({})).await;
         }
-        let mut request = mcp.client.request(Method::DELETE, MCP);
-        for (name, value) in &mcp.headers {
-            request = request.header(*name, value);
-        }
-        let ended = mcp
-            .client
-            .send(request.body(Body::empty()).expect("a request"))
-            .await;
-        ended.expect(204);
+        mcp.end().await.expect(204);
         mcp.send("tools/list", json!({})).await.problem(404, "not_found");
         mcp.send("initialize", super::initialize("2025-11-25"))
             .await
