@@ -30,6 +30,25 @@ stage.story('the bell lists what waits, leads there, and keeps what was read', a
   assert.equal(await bell.getAttribute('aria-label'), 'Notifications');
 });
 
+stage.story('outside of projects the bell lists what is unread in all of them, and marks it as read there', async (page) => {
+  const { server } = stage;
+  for (const project of ['demo', 'bell']) {
+    if (project === 'bell') await server.createProject(project, 'Bell');
+    await server.post(`/projects/${project}/keys`, { name: `key of ${project}`, role: 'agent', groups: [], expires_in_s: 86400 });
+  }
+  await page.goto('/ui/projects');
+  const bell = page.getByRole('button', { name: /^Notifications/ });
+  const { unread } = await server.get('/notifications');
+  await becomes(() => bell.getAttribute('aria-label'), `Notifications: ${unread} unread`, 'the count');
+  await bell.click();
+  await assertAccessible(page, 'the notifications of all projects');
+  await page.getByRole('link', { name: /^The key key of demo expires.* demo/ }).waitFor();
+  await page.getByRole('button', { name: 'Mark all as read' }).click();
+  await page.getByText('You have read all notifications of your projects.').waitFor();
+  const read = (await server.get('/projects/bell/notifications')).items.map((item) => item.read);
+  assert.deepEqual(read, [true]);
+});
+
 stage.story('an alert leads to its record and its caller, and several are acknowledged at once', async (page) => {
   await page.goto('/ui/projects/demo/alerts');
   const rows = page.getByRole('row').filter({ has: page.getByRole('cell') });

@@ -1,7 +1,5 @@
 // A real MCP client is added by its address alone: it registers, the person signs in and decides, and it calls tools.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
 import { after, before, test } from 'node:test';
 
 import { auth } from '@modelcontextprotocol/sdk/client/auth.js';
@@ -11,6 +9,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { SignInPage } from '../pages/sign-in.mjs';
 import { assertAccessible } from '../support/axe.mjs';
 import { launch, settled, visit } from '../support/browser.mjs';
+import { Provider, asked, freeAddress, waiting } from '../support/oauth.mjs';
 import { ADMIN, Server } from '../support/server.mjs';
 
 const TOOLS = `
@@ -31,11 +30,7 @@ let browser;
 
 before(async () => {
   // The metadata names the address that clients use, so it is known before the server starts.
-  const free = createServer().listen(0, '127.0.0.1');
-  await once(free, 'listening');
-  const { port } = free.address();
-  await new Promise((closed) => free.close(closed));
-  const listen = `127.0.0.1:${port}`;
+  const listen = await freeAddress();
   server = await Server.start({ TOOLGATE_LISTEN: listen, TOOLGATE_PUBLIC_URL: `http://${listen}` });
   await server.signIn();
   await server.createProject('demo', 'Demonstration');
@@ -47,65 +42,6 @@ after(async () => {
   await browser?.close();
   await server?.stop();
 });
-
-/** What a client keeps, and the address that it wants opened. */
-class Provider {
-  constructor(redirectUrl) {
-    this.redirectUrl = redirectUrl;
-    this.clientMetadata = {
-      client_name: 'Story client',
-      redirect_uris: [redirectUrl],
-      grant_types: ['authorization_code', 'refresh_token'],
-      response_types: ['code'],
-      token_endpoint_auth_method: 'none',
-    };
-  }
-  state() {
-    return 'the state of the story';
-  }
-  clientInformation() {
-    return this.information;
-  }
-  saveClientInformation(information) {
-    this.information = information;
-  }
-  tokens() {
-    return this.kept;
-  }
-  saveTokens(tokens) {
-    this.kept = tokens;
-  }
-  invalidateCredentials() {
-    this.kept = undefined;
-  }
-  redirectToAuthorization(url) {
-    this.asked = url;
-  }
-  saveCodeVerifier(verifier) {
-    this.verifier = verifier;
-  }
-  codeVerifier() {
-    return this.verifier;
-  }
-}
-
-/** Where the client waits for the answer; `answered` is the address that the browser was sent to. */
-async function waiting() {
-  let arrived;
-  const answered = new Promise((resolve) => {
-    arrived = resolve;
-  });
-  const listener = createServer((request, response) => {
-    const url = new URL(request.url, 'http://127.0.0.1');
-    response.end('<!doctype html><html lang="en"><title>Done</title><h1>You may close this page</h1>');
-    if (url.pathname === '/callback') arrived(url);
-  }).listen(0, '127.0.0.1');
-  await once(listener, 'listening');
-  return { redirectUrl: `http://127.0.0.1:${listener.address().port}/callback`, answered, close: () => listener.close() };
-}
-
-/** Who is not signed in yet is asked for it, and the page leads to the client's address. */
-const asked = (callback) => ({ refusals: ['/auth/me'], others: [new URL(callback.redirectUrl).origin] });
 
 const connected = async (url, provider) => {
   const client = new Client({ name: 'story', version: '1' });
