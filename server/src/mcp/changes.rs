@@ -22,7 +22,6 @@ use super::turn::{Placed, Turn};
 use crate::gateway::call::NEED;
 use crate::gateway::entry::{Entry, Origin};
 use crate::gateway::mcp_servers::offers;
-use crate::gateway::server_snapshot::ServerSnapshot;
 use crate::gateway::{Gateway, guides, load};
 
 /// How often it is looked for changes.
@@ -98,10 +97,9 @@ impl Changes {
 pub(super) struct Follower {
     gateway: Arc<Gateway>,
     credential: SecretString,
-    turn: Arc<Turn>,
+    /// Its entry is replaced whenever it is checked: a stream that stays open must not keep the definitions of its beginning.
+    turn: Turn,
     place: Option<watch::Receiver<Option<SessionPlace>>>,
-    server_snapshot: Arc<ServerSnapshot>,
-    entry: Entry,
     checked: Instant,
     /// When the end of the client's own session was moved.
     kept: Instant,
@@ -146,22 +144,19 @@ impl Follower {
         gateway: &Arc<Gateway>,
         changes: &Arc<Changes>,
         credential: SecretString,
-        turn: Arc<Turn>,
+        mut turn: Turn,
     ) -> Result<Self, NoLonger> {
         let session = match &turn.placed {
             Placed::Alone => None,
             Placed::Named(row) => Some(row.id),
             Placed::Own { id, .. } => Some(SessionId(*id)),
         };
-        let server_snapshot = gateway.snapshots.now();
-        let entry = again(gateway, &credential, &turn).await?;
+        turn.entry = Box::pin(again(gateway, &credential, &turn)).await?;
         let mut follower = Self {
             place: session.map(|id| changes.watch(gateway, id)),
             gateway: Arc::clone(gateway),
             credential,
             turn,
-            server_snapshot,
-            entry,
             checked: Instant::now(),
             kept: Instant::now(),
             seen: NOTHING,
@@ -180,12 +175,15 @@ impl Follower {
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             ticks.tick().await;
-            let server_snapshot = self.gateway.snapshots.now();
-            if !Arc::ptr_eq(&server_snapshot, &self.server_snapshot) || self.checked.elapsed() >= STANDING {
-                self.entry = again(&self.gateway, &self.credential, &self.turn).await?;
-                self.server_snapshot = server_snapshot;
+            let is_as_before = Arc::ptr_eq(
+                &self.gateway.snapshots.now(),
+                &self.turn.entry.caller.server_snapshot,
+            );
+            if !is_as_before || self.checked.elapsed() >= STANDING {
+                // In boxes, because thousands of clients wait here and few of them are checked at a time.
+                self.turn.entry = Box::pin(again(&self.gateway, &self.credential, &self.turn)).await?;
                 self.checked = Instant::now();
-                self.keep().await;
+                Box::pin(self.keep()).await;
             } else {
                 let moved = match &mut self.place {
                     Some(place) => place.has_changed().unwrap_or(false),
@@ -194,7 +192,7 @@ impl Follower {
                 let list_changes = self.gateway.executors.mcp().list_changes();
                 let has_new_lists = list_changes != self.list_changes;
                 self.list_changes = list_changes;
-                if !moved && !has_new_lists && !self.entry.project.snapshot.has_conditions() {
+                if !moved && !has_new_lists && !self.turn.entry.project.snapshot.has_conditions() {
                     continue;
                 }
             }
@@ -223,13 +221,14 @@ impl Follower {
         if let Placed::Own { id, .. } = &self.turn.placed
             && self.kept.elapsed() >= mcp_session::KEPT_EVERY
         {
-            mcp_session::keep(&self.gateway, &self.entry, *id).await;
+            mcp_session::keep(&self.gateway, &self.turn.entry, *id).await;
             self.kept = Instant::now();
         }
     }
 
     fn fingerprint(&self) -> Fingerprint {
-        let (project, requester) = (&self.entry.project, self.entry.requester());
+        let entry = &self.turn.entry;
+        let (project, requester) = (&entry.project, entry.requester());
         let place = self.place.as_ref().and_then(|place| place.borrow().clone());
         let row = match &self.turn.placed {
             Placed::Named(row) | Placed::Own { row: Some(row), .. } => Some(row),
@@ -295,7 +294,7 @@ impl Follower {
 }
 
 /// The caller as of now.
-async fn again(gateway: &Gateway, credential: &SecretString, turn: &Turn) -> Result<Entry, NoLonger> {
+async fn again(gateway: &Gateway, credential: &SecretString, turn: &Turn) -> Result<Arc<Entry>, NoLonger> {
     let origin: Origin = turn.entry.caller.origin.clone();
     let project = &turn.entry.project.row;
     let opened = Entry::open(
@@ -309,5 +308,6 @@ async fn again(gateway: &Gateway, credential: &SecretString, turn: &Turn) -> Res
     opened
         .ok()
         .filter(|entry| entry.project.row.uid == project.uid)
+        .map(Arc::new)
         .ok_or(NoLonger)
 }

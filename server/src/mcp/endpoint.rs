@@ -66,7 +66,7 @@ pub(super) async fn get(State(app): State<App>, Path(project): Path<String>, req
             None => own(&app.gateway, &entry, &opened).await?,
         };
         let turn = turn(&parts, entry, asked, placed, false, Span::current())?;
-        let follower = Follower::new(&app.gateway, &app.mcp.changes, credential.into(), Arc::new(turn)).await;
+        let follower = Follower::new(&app.gateway, &app.mcp.changes, credential.into(), turn).await;
         match follower {
             Ok(follower) => Ok(stream::answer(&app.gateway, follower)),
             Err(_) => Err(no_session()),

@@ -355,7 +355,7 @@ impl ServerHandler for Server {
         let Some(credential) = turn.credential.clone() else {
             return Ok(());
         };
-        let follower = Follower::new(&self.gateway, &self.changes, credential, Arc::clone(&turn)).await;
+        let follower = Follower::new(&self.gateway, &self.changes, credential, turn.as_of_stream()).await;
         let Ok(mut follower) = follower else { return Ok(()) };
         loop {
             tokio::select! {

@@ -22,6 +22,7 @@ use crate::gateway::load;
 use crate::gateway::{Gateway, Problem};
 
 /// The session that a request is made in.
+#[derive(Clone)]
 pub(super) enum Placed {
     /// None: the state is `undefined`, or as the address says.
     Alone,
@@ -86,6 +87,24 @@ impl Turn {
                     Ok(None)
                 }
             }
+        }
+    }
+
+    /// The same request, for a stream that lives on by itself.
+    pub(super) fn as_of_stream(&self) -> Self {
+        Self {
+            entry: Arc::clone(&self.entry),
+            asked: self.asked.clone(),
+            placed: self.placed.clone(),
+            search: self.search,
+            modern: self.modern,
+            takes_events: self.takes_events,
+            key: None,
+            cancelled: self.cancelled.clone(),
+            credential: None,
+            asker: None,
+            span: self.span.clone(),
+            kept: Mutex::default(),
         }
     }
 
