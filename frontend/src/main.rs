@@ -19,6 +19,7 @@ mod contract_words;
 mod expectations;
 mod features;
 mod form_texts;
+mod held_groups;
 mod help;
 mod language;
 mod layout;

@@ -10,6 +10,7 @@ use toolgate_api::remedy::Remedy;
 use crate::action::Action;
 use crate::api::{ApiError, Ask, Body, in_project, with_query};
 use crate::components::Toasts;
+use crate::held_groups::holds;
 use crate::language::{t, tf};
 use crate::rare_parts::rare_part;
 use crate::reactive::part;
@@ -100,12 +101,28 @@ impl Refusal {
         self.page(PageKind::AccessRequests, &[(what, value)])
     }
 
-    /// Where the person at the screen can ask for the groups that were missing.
-    fn ask_for_groups(&self, me: &str) -> Option<String> {
+    /// The text and address of the page where the person at the screen, who holds some groups, can ask for those that
+    /// were missing.
+    fn ask_for_groups(&self, me: &str, held: &[String]) -> Option<(String, String)> {
         let is_mine = self.principal.is_empty() || self.principal == me;
-        let is_refused =
-            self.code == Some(ErrorCode::InsufficientToolGroups) && !self.missing_groups.is_empty();
-        (is_mine && is_refused).then(|| self.ask_page("groups", &self.missing_groups.join(",")))
+        let missing = self.missing_groups.iter().filter(|group| !holds(held, group));
+        let missing: Vec<&str> = missing.map(String::as_str).collect();
+        let text = match self.code {
+            _ if !is_mine || missing.is_empty() => return None,
+            Some(ErrorCode::InsufficientToolGroups) => t("Ask for it").to_owned(),
+            // They were meant for another principal, perhaps.
+            Some(ErrorCode::Forbidden) => tf!("Ask for {groups} for yourself", groups = missing.join(", ")),
+            _ => return None,
+        };
+        Some((text, self.ask_page("groups", &missing.join(","))))
+    }
+
+    /// Whether the person at the screen can lift it by following the link.
+    fn may_lift(&self, session: Session, href: &str) -> bool {
+        let may_grant = |group: &String| session.may_grant(&self.project, group);
+        session.may_follow(href)
+            && (self.code != Some(ErrorCode::InsufficientToolGroups)
+                || self.missing_groups.iter().all(may_grant))
     }
 
     fn tool_page(&self) -> String {
@@ -115,6 +132,9 @@ impl Refusal {
     /// Texts and addresses, and who can do it where one may not follow them.
     fn links(&self, me: &str) -> (Vec<(String, String)>, &'static str) {
         let owner = t("An owner of the project can change this.");
+        let grantors = t(
+            "An owner of the project who holds these groups can grant them, and so can a system administrator.",
+        );
         let one = |text: &str, href: String| vec![(text.to_owned(), href)];
         let about_tool = !self.tool.is_empty();
         match (&self.remedy, self.code) {
@@ -137,9 +157,11 @@ impl Refusal {
                         &tf!("Grant {groups}", groups = self.missing_groups.join(", ")),
                         self.page(PageKind::Permissions, &[("principal", who), ("grant", &groups)]),
                     ),
-                    t("An owner of the project can grant the missing groups."),
+                    grantors,
                 )
             }
+            // Granting is refused for groups that the granter does not hold.
+            (_, Some(ErrorCode::Forbidden)) if !self.missing_groups.is_empty() => (Vec::new(), grantors),
             (_, Some(ErrorCode::ToolNotInGroups)) if about_tool => (
                 one(
                     t("See its groups in the matrix"),
@@ -226,28 +248,24 @@ pub(crate) fn shown(refusal: &Refusal, on_lifted: Option<Callback<()>>) -> AnyVi
     let me = untrack(|| session.me()).map(|me| format!("user:{}", me.id));
     let me = me.unwrap_or_default();
     let (links, others) = refusal.links(&me);
-    let is_empty = links.is_empty();
     let links: Vec<_> = links
         .into_iter()
-        .filter(|(_, href)| untrack(|| session.may_follow(href)))
-        .map(|(text, href)| view! { <a class="button button-small" href=href>{text}</a> })
+        .filter(|(_, href)| untrack(|| refusal.may_lift(session, href)))
+        .map(|(text, href)| link(text, href))
         .collect();
     if links.is_empty() {
-        let ask = refusal.ask_for_groups(&me).map(ask_link);
-        let others = (!is_empty && !others.is_empty()).then(|| view! { <div class="muted">{others}</div> });
+        let held = untrack(|| session.membership(&refusal.project)).map(|held| held.groups);
+        let ask = refusal.ask_for_groups(&me, &held.unwrap_or_default());
+        let ask = ask.map(|(text, href)| link(text, href));
+        let others = (!others.is_empty()).then(|| view! { <div class="muted">{others}</div> });
         return view! { {others} {ask} }.into_any();
     }
     view! { <div class="row">{links}</div> }.into_any()
 }
 
-/// Leads to the page that asks for what was refused.
-fn ask_link(href: String) -> AnyView {
-    view! {
-        <a class="button button-small" href=href>
-            {t("Ask for it")}
-        </a>
-    }
-    .into_any()
+/// Leads to a remedy.
+fn link(text: String, href: String) -> AnyView {
+    view! { <a class="button button-small" href=href>{text}</a> }.into_any()
 }
 
 /// Adds an origin to the egress list of a project; then `then`.
@@ -291,7 +309,7 @@ fn allow_host(project: String, origin: String, ask: String, on_lifted: Option<Ca
         if !session.is_system_admin() {
             return view! {
                 <div class="muted">{tf!("A system administrator can allow {origin} in the settings.", origin)}</div>
-                {ask_link(ask.clone())}
+                {link(t("Ask for it").to_owned(), ask.clone())}
             }
             .into_any();
         }
@@ -391,11 +409,24 @@ mod tests {
             principal: "user:1".to_owned(),
             ..refused(ErrorCode::InsufficientToolGroups)
         };
+        let href = |refusal: &Refusal, me: &str, held: &[&str]| {
+            let held: Vec<_> = held.iter().map(|group| (*group).to_owned()).collect();
+            refusal.ask_for_groups(me, &held).map(|(_, href)| href)
+        };
         assert_eq!(
-            refusal.ask_for_groups("user:1").as_deref(),
+            href(&refusal, "user:1", &[]).as_deref(),
             Some("/ui/projects/demo/access-requests?groups=writing%2Ca%2Fb")
         );
-        assert_eq!(refusal.ask_for_groups("user:2"), None, "only for oneself");
-        assert_eq!(refused(ErrorCode::ToolNotFound).ask_for_groups("user:1"), None);
+        assert_eq!(href(&refusal, "user:2", &[]), None, "only for oneself");
+        let grant = Refusal {
+            missing_groups: refusal.missing_groups,
+            ..refused(ErrorCode::Forbidden)
+        };
+        assert_eq!(
+            href(&grant, "user:2", &["a"]).as_deref(),
+            Some("/ui/projects/demo/access-requests?groups=writing"),
+            "what is held until a time only is not asked for"
+        );
+        assert_eq!(href(&refused(ErrorCode::ToolNotFound), "user:1", &[]), None);
     }
 }

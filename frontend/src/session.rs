@@ -7,6 +7,7 @@ use toolgate_api::auth::{Me, Membership};
 
 use crate::api::{ApiError, Ask, Body, in_project};
 use crate::browser;
+use crate::held_groups::holds;
 use crate::routes::{self, Need, Page, PageKind};
 
 /// What is known about the person at the screen.
@@ -77,6 +78,15 @@ impl Session {
             // A project that was made after the server was asked.
             None => self.is_system_admin(),
         }
+    }
+
+    /// Whether a group may be granted to others in a project, reactively: no one grants more than they hold but a system
+    /// administrator.
+    pub(crate) fn may_grant(self, project: &str, group: &str) -> bool {
+        self.is_system_admin()
+            || self.membership(project).is_some_and(|membership| {
+                membership.permissions.contains(&Permission::ManageAccess) && holds(&membership.groups, group)
+            })
     }
 
     /// Where a project's settings are, reactively; empty for those who may not read them.

@@ -97,6 +97,41 @@ stage.story('a missing group is granted from the record of the refusal', async (
   assert.notEqual(body.code, 'insufficient_tool_groups');
 });
 
+stage.story('an owner is offered to grant only what they hold, and sees who can grant the rest', async () => {
+  const { server } = stage;
+  const agent = await server.createKey('demo', 'wishful agent', ['default']);
+  await server.call('demo', agent.secret, { tool: 'far', group: ['far'], arguments: {} });
+  const { storageState } = await signedInMember(stage, 'owner-without-far', 'owner', ['default']);
+  const context = await stage.browser.newContext({ storageState, baseURL: server.origin });
+  const page = await context.newPage();
+  const who = /An owner of the project who holds these groups can grant them/;
+  const grant = page.getByRole('link', { name: 'Grant far' });
+
+  const record = await openRecord(page, 'far');
+  await record.getByText(who).waitFor();
+  assert.equal(await grant.count(), 0);
+  assert.equal(await record.getByRole('link', { name: 'Ask for it' }).count(), 0, 'an agent was refused, not the owner');
+
+  await page.goto('/ui/projects/demo/tools/far?tab=try');
+  await page.getByLabel('Groups').fill('far');
+  await page.getByRole('button', { name: 'Call the tool' }).click();
+  await page.getByRole('link', { name: 'Ask for it' }).waitFor();
+  await page.getByText(who).waitFor();
+  assert.equal(await grant.count(), 0);
+  await assertAccessible(page);
+
+  await page.goto(`/ui/projects/demo/permissions?principal=service_key:${agent.key.id}&grant=far`);
+  const drawer = page.getByRole('dialog', { name: 'wishful agent' });
+  await drawer.getByRole('button', { name: 'Remove the grant' }).waitFor();
+  await drawer.getByRole('button', { name: 'Save' }).click();
+  await drawer.getByText('You cannot grant more than you hold').waitFor();
+  await drawer.getByText(who).waitFor();
+  await drawer.getByRole('link', { name: 'Ask for far for yourself' }).click();
+  await page.waitForURL(/access-requests\?groups=far$/);
+  await page.getByRole('region', { name: 'Ask for access' }).waitFor();
+  await context.close();
+});
+
 stage.story('a call in the wrong state leads to the tools that lead there', async (page) => {
   const { server } = stage;
   const agent = await server.createKey('demo', 'early agent', ['default']);

@@ -57,6 +57,12 @@ impl ApiError {
     /// A short heading.
     pub(crate) fn title(&self) -> String {
         match self {
+            // The role is the reason of a refusal with this code only where no groups are named.
+            Self::Problem(problem)
+                if problem.code == ErrorCode::Forbidden && problem.missing_groups.is_some() =>
+            {
+                t("You cannot grant more than you hold").to_owned()
+            }
             Self::Problem(problem) => problem.title.clone(),
             Self::Status { status, .. } => tf!("The server answered with status {status}", status),
             Self::Network => t("The server cannot be reached").to_owned(),

@@ -5,26 +5,15 @@ use toolgate_api::tools::Tool;
 
 use crate::api::object;
 use crate::components::filled;
+use crate::held_groups::{ANY, holds};
 use crate::snippets::SESSION;
 
 /// The state of a request that names none.
 const START: &str = "undefined";
-/// Every group, and every state.
-const ANY: &str = "*";
-
-/// Whether a grant of a group covers another: itself and its children, or all.
-fn covers(granted: &str, group: &str) -> bool {
-    let is_child = || {
-        let rest = group.strip_prefix(granted);
-        rest.is_some_and(|rest| rest.starts_with('/'))
-    };
-    granted == ANY || granted == group || is_child()
-}
 
 /// The group to request, so that a caller with these groups may call the tool.
 pub(super) fn group_for(tool: &Tool, granted: &[String]) -> Option<String> {
-    let held = |group: &&String| granted.iter().any(|granted| covers(granted, group));
-    let own = tool.group.iter().find(held).cloned();
+    let own = tool.group.iter().find(|group| holds(granted, group)).cloned();
     own.or_else(|| granted.iter().find(|granted| *granted == ANY).cloned())
 }
 
@@ -75,7 +64,7 @@ mod tests {
     use serde_json::{Value, json};
     use toolgate_api::tools::Tool;
 
-    use super::{body, covers, fitness, group_for, session};
+    use super::{body, fitness, group_for, session};
 
     fn tool(groups: &[&str], states: &[&str]) -> Tool {
         let tool = json!({
@@ -88,19 +77,6 @@ mod tests {
 
     fn held(groups: &[&str]) -> Vec<String> {
         groups.iter().map(|group| (*group).to_owned()).collect()
-    }
-
-    #[test]
-    fn a_grant_covers_children_and_nothing_beside_them() {
-        for (granted, group, expected) in [
-            ("*", "a", true),
-            ("a", "a", true),
-            ("a", "a/b", true),
-            ("a", "ab", false),
-            ("a/b", "a", false),
-        ] {
-            assert_eq!(covers(granted, group), expected, "{granted} covers {group}");
-        }
     }
 
     #[test]
