@@ -20,23 +20,7 @@ pub(crate) fn AddLine(
     choices: Choices,
 ) -> impl IntoView {
     let value = RwSignal::new(String::new());
-    let add = move || {
-        let line = value.get_untracked().trim().to_owned();
-        if line.is_empty() {
-            return;
-        }
-        lines.update(|lines| {
-            if lines.lines().all(|known| known.trim() != line) {
-                let before = lines.trim_end();
-                *lines = if before.is_empty() {
-                    line
-                } else {
-                    format!("{before}\n{line}")
-                };
-            }
-        });
-        value.set(String::new());
-    };
+    let add = move || append(lines, value);
     choices.read_for(move || !lines.with(|lines| lines.trim().is_empty()));
     view! {
         <div
@@ -67,4 +51,23 @@ pub(crate) fn AddLine(
             })}
         </div>
     }
+}
+
+/// Adds what was typed to a list, unless it is in it, and empties the field.
+pub(crate) fn append(lines: RwSignal<String>, value: RwSignal<String>) {
+    let line = value.get_untracked().trim().to_owned();
+    if line.is_empty() {
+        return;
+    }
+    lines.update(|lines| {
+        if lines.lines().all(|known| known.trim() != line) {
+            let before = lines.trim_end();
+            *lines = if before.is_empty() {
+                line
+            } else {
+                format!("{before}\n{line}")
+            };
+        }
+    });
+    value.set(String::new());
 }

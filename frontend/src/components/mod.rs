@@ -44,7 +44,7 @@ mod time;
 mod time_range;
 mod toast;
 
-pub(crate) use add_line::AddLine;
+pub(crate) use add_line::{AddLine, append};
 pub(crate) use badge::{Badge, Tags, Tone};
 pub(crate) use bulk::{BulkBar, Chosen, Deed};
 pub(crate) use chart::{ChartData, ChartLine, chart};

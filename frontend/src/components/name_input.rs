@@ -60,8 +60,11 @@ pub(crate) fn NameInput(
     /// Whether it only shows.
     #[prop(optional)]
     readonly: bool,
+    /// The project's id; that of the page without it.
+    #[prop(optional_no_strip)]
+    project: Option<Signal<String>>,
 ) -> impl IntoView {
-    let project = project_in_path();
+    let project = project.unwrap_or_else(|| project_in_path().into());
     let offered = RwSignal::new(Vec::<String>::new());
     let pending = StoredValue::new(None::<TimeoutHandle>);
     let ask = move || {

@@ -1,13 +1,15 @@
 //! Finding a user to make a member.
 
 use leptos::prelude::*;
-use toolgate_api::permissions::PermissionCandidates;
+use toolgate_api::permissions::{PermissionCandidate, PermissionCandidates};
 
 use crate::api::{in_project, with_query};
 use crate::components::{Dialog, Field, TextInput};
-use crate::language::t;
+use crate::language::{t, tf};
 use crate::loaded::Loaded;
-use crate::reactive::part;
+use crate::reactive::{When, condition, part};
+use crate::routes::{Page, PageKind};
+use crate::session::Session;
 
 /// The dialog.
 #[component]
@@ -18,12 +20,13 @@ pub(super) fn AddMember(
     open: RwSignal<bool>,
     /// A person was chosen.
     #[prop(into)]
-    on_chosen: Callback<String>,
+    on_chosen: Callback<PermissionCandidate>,
 ) -> impl IntoView {
     let q = RwSignal::new(String::new());
+    // The server finds nothing by less.
+    let is_enough = condition(move || q.with(|q| q.trim().chars().count() >= 2));
     let found = Loaded::new(move || {
-        // The server finds nothing by less.
-        if open.get() && q.with(|q| q.trim().chars().count() >= 2) {
+        if open.get() && is_enough.get() {
             let path = in_project(&project.get(), &["permissions", "candidates"]);
             with_query(path, &[("q", q.get().trim())])
         } else {
@@ -31,27 +34,29 @@ pub(super) fn AddMember(
         }
     });
     let rows = move || {
-        let items = found
-            .read::<PermissionCandidates>()
-            .map(|found| found.items)
-            .unwrap_or_default();
-        items
+        let Some(candidates) = found.read::<PermissionCandidates>() else {
+            return ().into_any();
+        };
+        if candidates.items.is_empty() {
+            return absent(&project.get(), q.get().trim());
+        }
+        let rows: Vec<_> = candidates
+            .items
             .into_iter()
             .map(|candidate| {
-                let principal = candidate.principal;
                 view! {
                     <li class="row row-spread">
                         <span>
-                            <span class="mono">{candidate.username}</span>
+                            <span class="mono">{candidate.username.clone()}</span>
                             " "
-                            <span class="muted">{candidate.display_name}</span>
+                            <span class="muted">{candidate.display_name.clone()}</span>
                         </span>
                         <button
                             type="button"
                             class="button button-small"
                             on:click=move |_| {
                                 open.set(false);
-                                on_chosen.run(principal.clone());
+                                on_chosen.run(candidate.clone());
                             }
                         >
                             {if candidate.granted { t("Change") } else { t("Choose") }}
@@ -59,7 +64,8 @@ pub(super) fn AddMember(
                     </li>
                 }
             })
-            .collect::<Vec<_>>()
+            .collect();
+        view! { <ul class="stack">{rows}</ul> }.into_any()
     };
     view! {
         <Dialog open title=t("Add a member")>
@@ -67,11 +73,21 @@ pub(super) fn AddMember(
                 <Field id="member-q" label=t("User") help=t("Part of the user name, two letters at least.")>
                     <TextInput id="member-q" value=q max="64" />
                 </Field>
-                {part(move || {
-                    if q.with(|q| q.trim().chars().count() >= 2) { found.placeholder(t("the users")) } else { ().into_any() }
-                })}
-                <ul class="stack">{rows}</ul>
+                <When test=is_enough>{found.placeholder(t("the users"))}</When>
+                {part(rows)}
             </div>
         </Dialog>
     }
+}
+
+/// Says that no user has a name like this, and who makes one.
+fn absent(project: &str, name: &str) -> AnyView {
+    let way = if untrack(|| Session::get().is_system_admin()) {
+        let path = Page::of_server(PageKind::Users).path();
+        let href = with_query(path, &[("new", name), ("project", project)]);
+        view! { <a class="button button-small" href=href>{tf!("Make the user {name}", name)}</a> }.into_any()
+    } else {
+        t("A system administrator can make one.").into_any()
+    };
+    view! { <p class="row" role="status">{t("No user has this text in the name.")} " " {way}</p> }.into_any()
 }

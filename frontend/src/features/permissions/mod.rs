@@ -4,6 +4,7 @@ mod add;
 mod edit;
 mod effective;
 mod page;
+mod terms;
 mod unused;
 
 pub(crate) use page::PermissionsPage;

@@ -2,7 +2,9 @@
 
 use chrono::{DateTime, Utc};
 use leptos::prelude::*;
-use toolgate_api::permissions::{HowGranted, PermissionCell, PermissionMatrix, PermissionRow};
+use toolgate_api::permissions::{
+    HowGranted, PermissionCandidate, PermissionCell, PermissionMatrix, PermissionRow,
+};
 
 use super::add::AddMember;
 use super::edit::GrantEditor;
@@ -49,6 +51,12 @@ pub(crate) fn PermissionsPage() -> impl IntoView {
     let loaded = Loaded::new(move || address.get());
     let open = Callback::new(move |principal: String| chosen.push(&principal));
     let adding = RwSignal::new(false);
+    let newcomer = RwSignal::new(None);
+    let add = move |candidate: PermissionCandidate| {
+        let name = (!candidate.granted).then(|| (candidate.principal.clone(), candidate.username));
+        newcomer.set(name);
+        chosen.push(&candidate.principal);
+    };
     let next = move || {
         loaded
             .read::<PermissionMatrix>()
@@ -101,8 +109,8 @@ pub(crate) fn PermissionsPage() -> impl IntoView {
                 </When>
             </p>
         </When>
-        <AddMember project open=adding on_chosen=move |principal: String| chosen.push(&principal) />
-        <GrantEditor project chosen on_changed=move |()| loaded.reload() />
+        <AddMember project open=adding on_chosen=add />
+        <GrantEditor project chosen newcomer on_changed=move |()| loaded.reload() />
     }
 }
 
