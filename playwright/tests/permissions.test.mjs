@@ -80,6 +80,62 @@ stage.story('who may not make users is led to those who may', async () => {
   await context.close();
 });
 
+/** Fills the form of a new user with a name, a project and groups, and sends it; the dialog then has the password. */
+async function makeMember(page, { name, project, groups }) {
+  const dialog = page.getByRole('dialog', { name: 'New user' });
+  await dialog.getByLabel('User name').fill(name);
+  await dialog.getByLabel('Project', { exact: true }).selectOption(project);
+  await dialog.getByLabel('Role').selectOption({ label: 'Viewer: reads definitions' });
+  await dialog.getByLabel('Groups').fill(groups.join('\n'));
+  await assertAccessible(page);
+  await dialog.getByRole('button', { name: 'Make the user' }).click();
+  await dialog.getByRole('region', { name: 'Password' }).waitFor();
+  await dialog.getByRole('button', { name: 'I have copied it' }).click();
+  await page.getByRole('row').filter({ hasText: name }).waitFor();
+}
+
+/** What a user is granted in a project, once they are. */
+async function granted(project, name) {
+  const { server } = stage;
+  const { items } = await server.get(`/users?q=${name}`);
+  const path = `/projects/${project}/permissions/${encodeURIComponent(items[0].principal)}`;
+  const found = await until('the grant', async () => {
+    const { status, body } = await server.ask('GET', path);
+    return status === 200 && body;
+  });
+  return [found.role, found.groups.map(({ group }) => group)];
+}
+
+stage.story('a user is made and becomes a member of the project that led there', async (page) => {
+  await page.goto('/ui/users?new=both&project=demo');
+  const dialog = page.getByRole('dialog', { name: 'New user' });
+  await dialog.waitFor();
+  assert.equal(await dialog.getByLabel('User name').inputValue(), 'both');
+  assert.equal(await dialog.getByLabel('Project', { exact: true }).inputValue(), 'demo');
+  await makeMember(page, { name: 'both', project: 'demo', groups: ['knowledge', 'writing'] });
+  assert.deepEqual(await granted('demo', 'both'), ['viewer', ['knowledge', 'writing']]);
+  assert.ok(!/new=|project=/.test(page.url()), 'a reload does not open the form again');
+});
+
+const REFUSED = { refusals: ['*'] };
+
+stage.story('a grant that is refused leaves the user, and can be made later', REFUSED, async (page) => {
+  const { server } = stage;
+  // A project that is not there yet can come by the link only.
+  await page.goto('/ui/users?new=early&project=later');
+  await makeMember(page, { name: 'early', project: 'later', groups: ['knowledge'] });
+  const refused = page.getByRole('region', { name: 'The grant' });
+  await refused.getByText('The user early was made, but not the grant in later.').waitFor();
+  const link = refused.getByRole('link', { name: 'Grant it in the permissions of the project' });
+  assert.match(await link.getAttribute('href'), /^\/ui\/projects\/later\/permissions\?principal=user%3A/);
+  await assertAccessible(page);
+  await server.createProject('later', 'Later');
+  await refused.getByRole('button', { name: 'Try again' }).click();
+  await page.getByText('The grant is in force.').waitFor();
+  assert.equal(await refused.count(), 0);
+  assert.deepEqual(await granted('later', 'early'), ['viewer', ['knowledge']]);
+});
+
 stage.story('a key that is revoked opens nothing at once', async (page) => {
   const { server } = stage;
   const agent = await server.createKey('demo', 'leaving agent', ['knowledge']);

@@ -8,3 +8,4 @@ mod terms;
 mod unused;
 
 pub(crate) use page::PermissionsPage;
+pub(crate) use terms::TermsFields;

@@ -1,23 +1,20 @@
 //! The people who sign in to this server.
 
 mod change;
+mod create;
 mod password;
 
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use toolgate_api::users::{CreateUser, CreatedUser, UpdateUser, User};
+use toolgate_api::users::{UpdateUser, User};
 
 use self::change::{ChangeUser, Deed};
-use self::password::shown_once;
-use crate::action::Action;
+use self::create::NewUser;
 use crate::api::{Ask, Body, with_query};
-use crate::components::{
-    Badge, Cells, Deed as BulkDeed, Field, FormDialog, List, PageHeading, SearchBox, TextInput, TimeAgo, Tone,
-};
+use crate::components::{Badge, Cells, Deed as BulkDeed, List, PageHeading, SearchBox, TimeAgo, Tone};
 use crate::language::t;
 use crate::paged::{Item, Paged};
-use crate::reactive::effect;
 use crate::session::Session;
 use crate::url::UrlParam;
 
@@ -26,36 +23,9 @@ use crate::url::UrlParam;
 pub(crate) fn UsersPage() -> impl IntoView {
     let q = UrlParam::new("q");
     let list = Paged::new(move || with_query("/users".to_owned(), &[("q", &q.get())]));
-    let creating = RwSignal::new(false);
-    let username = RwSignal::new(String::new());
-    let display = RwSignal::new(String::new());
-    let admin = RwSignal::new(false);
-    let password = shown_once();
-    let action = Action::new();
+    let new = UrlParam::new("new");
+    let creating = new.drawer();
     let session = Session::get();
-    effect(move || {
-        if !creating.get() {
-            username.set(String::new());
-            display.set(String::new());
-            admin.set(false);
-        }
-    });
-    let create = move |()| {
-        let request = CreateUser {
-            username: username.get_untracked().trim().to_owned(),
-            display_name: Some(display.get_untracked().trim().to_owned()).filter(|name| !name.is_empty()),
-            password: None,
-            system_admin: admin.get_untracked(),
-        };
-        action.send(Ask::post("/users", Body::json(&request)), move |answer| {
-            password.text.set(
-                action
-                    .read::<CreatedUser>(&answer)
-                    .and_then(|created| created.generated_password),
-            );
-            list.reload();
-        });
-    };
     let asked = RwSignal::new(None::<(User, Deed)>);
     let ask = Callback::new(move |deed| asked.set(Some(deed)));
     let cells: Cells = Arc::new(move |item: &Item| {
@@ -92,34 +62,11 @@ pub(crate) fn UsersPage() -> impl IntoView {
                 </button>
             </div>
         </div>
+        <NewUser open=creating new on_created=move |()| list.reload() />
         <div class="filters">
             <SearchBox param=q name=t("Search users") placeholder=t("Search by name") />
         </div>
         <List list bulk what=t("users") columns=[t("User"), t("Since"), t("Status"), t("Change")] cells empty=|| view! { <p class="note">{t("No user has this text in the name.")}</p> } />
-        <FormDialog
-            open=creating
-            title=t("New user")
-            verb=t("Make the user")
-            action
-            once=password
-            ready=Signal::derive(move || username.with(|name| !name.trim().is_empty()))
-            on_submit=create
-        >
-            <Field id="user-name" label=t("User name") help=t("To sign in with.")>
-                <TextInput id="user-name" value=username mono=true max="64" />
-            </Field>
-            <Field id="user-display" label=t("Name") help=t("For people; may be left out.")>
-                <TextInput id="user-display" value=display max="100" />
-            </Field>
-            <label class="check">
-                <input
-                    type="checkbox"
-                    prop:checked=move || admin.get()
-                    on:change=move |event| admin.set(event_target_checked(&event))
-                />
-                {t("System administrator: manages every project, and users")}
-            </label>
-        </FormDialog>
         <ChangeUser asked on_changed=move |()| list.reload() />
     }
 }
