@@ -99,9 +99,11 @@ async function granted(project, name) {
   const { server } = stage;
   const { items } = await server.get(`/users?q=${name}`);
   const path = `/projects/${project}/permissions/${encodeURIComponent(items[0].principal)}`;
-  const found = await until('the grant', async () => {
+  let found;
+  await until('the grant', async () => {
     const { status, body } = await server.ask('GET', path);
-    return status === 200 && body;
+    found = body;
+    return status === 200;
   });
   return [found.role, found.groups.map(({ group }) => group)];
 }

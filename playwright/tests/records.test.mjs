@@ -85,6 +85,20 @@ stage.story('filters are in the address, and the export follows them', async (pa
   assert.ok(lines.length > 0 && lines.every((line) => line.outcome === 'failed'), JSON.stringify(lines.map((line) => line.outcome)));
 });
 
+stage.story('who called is among the first filters, and each export has a name of its own', async (page) => {
+  await page.goto('/ui/projects/demo/records');
+  await settled(page);
+  const who = page.getByLabel('Who', { exact: true });
+  assert.ok(await who.isVisible());
+  await who.fill('reading agent');
+  await who.press('Enter');
+  await page.waitForURL('**?*principal_name=reading*');
+  assert.equal(await page.getByLabel('Entrance').isVisible(), false, 'the further filters stay closed');
+  await settled(page);
+  const exports = page.locator('main').locator('a, button').filter({ hasText: /CSV|JSONL/ });
+  assert.deepEqual(await exports.allTextContents(), ['Export JSONL', 'Export CSV']);
+});
+
 stage.story('a result that is kept whole is reached from its record', async (page) => {
   const { server, upstream } = stage;
   const whole = { words: Array.from({ length: 400 }, (_, at) => `word ${at}`) };

@@ -80,7 +80,6 @@ journey(stage, 'an auditor finds refused calls, reads why, checks the chain and 
   await page.getByRole('button', { name: /range of time$/ }).click();
   await page.getByRole('button', { name: 'Last hour' }).click();
   await page.getByLabel('Outcome').selectOption({ label: 'Denied' });
-  await page.getByText('More filters').click();
   await page.getByLabel('Who', { exact: true }).fill('reading agent');
   await page.getByLabel('Who', { exact: true }).press('Enter');
   await page.waitForURL('**principal_name=reading*');
@@ -105,7 +104,7 @@ journey(stage, 'an auditor finds refused calls, reads why, checks the chain and 
   await page.getByText('chain intact').waitFor();
   await page.getByText(/\d+ entries, checked/).waitFor();
   const downloading = page.waitForEvent('download');
-  await page.getByRole('link', { name: 'CSV', exact: true }).click();
+  await page.getByRole('link', { name: 'Export CSV' }).click();
   const text = await readFile(await (await downloading).path(), 'utf8');
   way.part('to the copy');
   const [head, ...lines] = text.trim().split(/\r?\n/);

@@ -41,6 +41,9 @@ pub(crate) fn List(
     /// What can be done to several rows at once.
     #[prop(optional, into)]
     bulk: Option<Deed>,
+    /// Whether the page offers the whole list as a file already.
+    #[prop(optional)]
+    is_exported: bool,
     /// What is shown in place of a list without items.
     #[prop(into)]
     empty: ViewFn,
@@ -135,7 +138,7 @@ pub(crate) fn List(
                 </tbody>
             </table>
         </div>
-        <When test=has_rows>
+        <When test=move || has_rows.get() && !is_exported>
             <p class="list-foot">{csv()}</p>
         </When>
         <When test=move || list.has_more()>

@@ -17,10 +17,10 @@ const NAMES: [&str; 17] = [
     "q",
     "action",
     "outcome",
+    "principal_name",
     "entrance",
     "code",
     "tool",
-    "principal_name",
     "session_id",
     "requested_group",
     "client_name",
@@ -140,10 +140,10 @@ pub(super) fn Filters(
         q,
         action,
         outcome,
+        principal,
         entrance,
         code,
         tool,
-        principal,
         session,
         group,
         client,
@@ -158,7 +158,7 @@ pub(super) fn Filters(
     // The server's own record has no tools, groups and sessions.
     let is_of_project = matches!(scope, Scope::Project(_));
     // What narrows the record is in sight from the beginning.
-    let is_open = filter.params[3..]
+    let is_open = filter.params[4..]
         .iter()
         .any(|param| !param.get_untracked().is_empty());
     let listed = move |part: &'static str| {
@@ -199,6 +199,7 @@ pub(super) fn Filters(
                 options=choices(&OUTCOMES)
                 on_change=move |chosen: String| outcome.push(&chosen)
             />
+            <Pick id="filter-principal" label=t("Who") param=principal choices=names />
             <TimeRangePicker range=filter.range />
             <When test=move || filter.is_set()>
                 <button type="button" class="button button-quiet" on:click=move |_| filter.clear()>
@@ -228,7 +229,6 @@ pub(super) fn Filters(
                             }
                         })}
                     <Pick id="filter-code" label=t("Code") param=code choices=codes />
-                    <Pick id="filter-principal" label=t("Who") param=principal choices=names />
                     <Pick id="filter-principal-id" label=t("Principal's id") param=principal_id choices=ids />
                     <Pick id="filter-address" label=t("Address") param=address choices=addresses />
                     <Pick id="filter-least" label=t("At least ms") param=least kind="number" />

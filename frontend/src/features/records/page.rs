@@ -64,10 +64,10 @@ pub(crate) fn RecordsPage() -> impl IntoView {
             <Views project filter columns />
             {columns.menu()}
             <a class="button" rel="external" download href=move || export("jsonl")>
-                "JSONL"
+                {t("Export JSONL")}
             </a>
             <a class="button" rel="external" download href=move || export("csv")>
-                "CSV"
+                {t("Export CSV")}
             </a>
         </SectionHead>
         <Integrity project />
@@ -78,7 +78,7 @@ pub(crate) fn RecordsPage() -> impl IntoView {
                 view! { <LiveList tail list columns open /> }.into_any()
             } else {
                 let heads = headings(&columns);
-                view! { <List list what=t("records") columns=heads cells=cells(columns, open) empty /> }
+                view! { <List list what=t("records") columns=heads cells=cells(columns, open) is_exported=true empty /> }
                     .into_any()
             }
         }}
