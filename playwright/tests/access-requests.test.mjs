@@ -54,6 +54,7 @@ stage.story('a missing group is asked for where it was refused, and granted', as
   const { storageState } = await signedInMember(stage, 'reader', 'viewer', ['knowledge']);
   await as(storageState, async (theirs) => {
     await theirs.goto('/ui/projects/demo/tools/far?tab=try');
+    await theirs.getByLabel('Groups').fill('knowledge, far');
     await theirs.getByRole('button', { name: 'Call the tool' }).click();
     await theirs.getByText('insufficient_tool_groups').or(theirs.getByText('Insufficient permissions')).first().waitFor();
     await theirs.getByRole('link', { name: 'Ask for it' }).click();

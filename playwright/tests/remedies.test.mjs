@@ -50,6 +50,13 @@ description: Is open after begin only.
 available_in_states: [begun]
 parameters: { type: object, properties: {} }
 options: { static: { result: finished } }
+---
+name: shared
+type: static
+description: Is in two groups.
+group: [default, far]
+parameters: { type: object, properties: {} }
+options: { static: { result: shared } }
 `;
 
 const stage = setStage(start);
@@ -97,6 +104,23 @@ stage.story('a missing group is granted from the record of the refusal', async (
   assert.notEqual(body.code, 'insufficient_tool_groups');
 });
 
+stage.story('a call asks for those groups of the tool that the caller holds', async () => {
+  const { storageState } = await signedInMember(stage, 'plain-caller', 'agent', ['default']);
+  const context = await stage.browser.newContext({ storageState, baseURL: stage.server.origin });
+  const page = await context.newPage();
+  await page.goto('/ui/projects/demo/tools/shared');
+  const groups = page.getByLabel('Groups');
+  await groups.waitFor();
+  assert.equal(await groups.inputValue(), 'default');
+  const call = page.getByRole('button', { name: 'Call the tool' });
+  await call.click();
+  await page.getByText('succeeded').waitFor();
+  await groups.fill('default, far');
+  await call.click();
+  await page.getByRole('alert').getByText('Insufficient permissions for requested tool groups').first().waitFor();
+  await context.close();
+});
+
 stage.story('an owner is offered to grant only what they hold, and sees who can grant the rest', async () => {
   const { server } = stage;
   const agent = await server.createKey('demo', 'wishful agent', ['default']);
@@ -120,7 +144,7 @@ stage.story('an owner is offered to grant only what they hold, and sees who can 
   assert.equal(await grant.count(), 0);
   await assertAccessible(page);
 
-  await page.goto(`/ui/projects/demo/permissions?principal=service_key:${agent.key.id}&grant=far`);
+  await page.goto(`/ui/projects/demo/permissions?principal=service_key:${agent.id}&grant=far`);
   const drawer = page.getByRole('dialog', { name: 'wishful agent' });
   await drawer.getByRole('button', { name: 'Remove the grant' }).waitFor();
   await drawer.getByRole('button', { name: 'Save' }).click();

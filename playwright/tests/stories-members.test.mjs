@@ -138,6 +138,7 @@ journey(stage, 'the author of an agent learns what is open, is refused, asks, an
 
   await goTo(page, 'Tools');
   await page.getByRole('link', { name: 'summarise', exact: true }).click();
+  await page.getByLabel('Groups').fill('knowledge, writing');
   await page.getByRole('button', { name: 'Call the tool' }).click();
   await page.getByText('Insufficient permissions for requested tool groups: writing.').waitFor();
   await page.getByRole('link', { name: 'Ask for it' }).click();

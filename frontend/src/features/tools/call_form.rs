@@ -12,6 +12,7 @@ use crate::browser::{origin, recall, remember};
 use crate::components::{
     Badge, CodeBlock, Field, NameInput, NamesOf, SchemaForm, Tone, has_secret, json_block, sample,
 };
+use crate::held_groups::asked_for;
 use crate::language::{found, t, tf};
 use crate::reactive::{When, part, text};
 use crate::remedies::{Refusal, remedies};
@@ -44,7 +45,11 @@ pub(super) fn CallForm(
     let form = SchemaForm::new(tool.parameters, arguments, "arg");
     let word =
         |key: &str, otherwise: String| RwSignal::new(last[key].as_str().map_or(otherwise, str::to_owned));
-    let group = word("group", tool.group.join(", "));
+    let held = untrack(|| session.membership(&project.get())).map(|held| held.groups);
+    let group = word(
+        "group",
+        asked_for(&tool.group, &held.unwrap_or_default()).join(", "),
+    );
     let state = word("state", String::new());
     let action = Action::new();
     let answer = RwSignal::new(None::<Value>);
