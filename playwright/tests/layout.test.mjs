@@ -111,3 +111,20 @@ story('tables and matrices use a wide screen', async (page) => {
     assert.ok(width > 1500, `${name}: ${width}`);
   }
 });
+
+story('names in the matrix are shown whole at every width', async (page) => {
+  for (const width of [320, 768, 1280, 1920]) {
+    await at(page, width, lively(pageNamed('groups-matrix')));
+    const names = page.locator('.matrix-even tbody th');
+    await names.filter({ hasText: 'weather-of-the-north-atlantic-shipping-areas' }).waitFor();
+    const found = await names.evaluateAll((all) => {
+      const tall = all.map((head) => head.closest('tr').offsetHeight);
+      const cut = all.filter((head) => head.scrollWidth > head.clientWidth || head.scrollHeight > head.closest('tr').offsetHeight);
+      return { cut: cut.map((head) => head.textContent), heights: [...new Set(tall)] };
+    });
+    assert.deepEqual(found.cut, [], `${width} pixels`);
+    assert.equal(found.heights.length, 1, `${width} pixels: rows of one height`);
+    if (width >= 1280) assert.deepEqual(found.heights, [36], `${width} pixels: on one line`);
+    assert.equal(await overflow(page), 0, `${width} pixels`);
+  }
+});

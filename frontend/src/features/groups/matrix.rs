@@ -2,6 +2,7 @@
 
 mod grid;
 mod pending;
+mod room;
 mod row;
 
 use leptos::prelude::*;

@@ -10,14 +10,13 @@ use wasm_bindgen::JsCast;
 use web_sys::HtmlInputElement;
 
 use super::pending::Pending;
+use super::room::{LINE, lines};
 use super::row::Row;
 use crate::browser::element;
 use crate::components::{EmptyState, Symbol};
 use crate::language::t;
 use crate::reactive::effect;
 
-/// Height of a row in pixels, as the style sheet has it.
-const ROW: i32 = 36;
 /// Rows that are drawn above and below those on the screen. The first drawn one is a multiple of it, so that few
 /// scrolls draw again.
 const AROUND: usize = 8;
@@ -30,6 +29,8 @@ pub(super) struct Grid {
     columns: StoredValue<Vec<String>>,
     /// What was changed.
     pub(super) pending: RwSignal<Pending>,
+    /// Height of a row in pixels.
+    tall: StoredValue<i32>,
     /// The first row that is drawn.
     top: StoredValue<usize>,
     /// The cell that the Tab key reaches.
@@ -46,6 +47,7 @@ impl Grid {
             rows: StoredValue::new(Vec::new()),
             columns: StoredValue::new(Vec::new()),
             pending: RwSignal::new(Pending::default()),
+            tall: StoredValue::new(2 * LINE),
             top: StoredValue::new(0),
             at: StoredValue::new((0, 0)),
             frame: NodeRef::new(),
@@ -134,17 +136,18 @@ impl Grid {
         let (Some(frame), Some(body)) = (self.frame.get_untracked(), self.body.get_untracked()) else {
             return;
         };
-        let top = top_of(&frame);
+        self.fit(&frame);
+        let top = self.top_of(&frame);
         self.top.set_value(top);
-        let seen = usize::try_from(frame.client_height() / ROW).unwrap_or(0);
+        let seen = usize::try_from(frame.client_height() / self.tall.get_value()).unwrap_or(0);
         self.rows.with_value(|rows| {
             let last = rows.len().min(top + seen + 2 * AROUND);
             let drawn = rows.get(top..last).unwrap_or_default();
-            let mut html = gap(top);
+            let mut html = self.gap(top);
             for (at, row) in drawn.iter().enumerate() {
                 self.row(top + at, row, &mut html);
             }
-            html.push_str(&gap(rows.len() - last));
+            html.push_str(&self.gap(rows.len() - last));
             body.set_inner_html(&html);
             for (at, row) in drawn.iter().enumerate() {
                 if let Some(head) = element(&format!("row-{}", top + at)) {
@@ -153,6 +156,22 @@ impl Grid {
                 }
             }
         });
+    }
+
+    /// Gives the names as much of the page as the longest of them takes, at most three fifths; then they have several lines.
+    fn fit(self, frame: &web_sys::HtmlDivElement) {
+        let longest = self.rows.with_value(|rows| {
+            let lengths = rows.iter().map(|row| row.tool.chars().count());
+            lengths.max().unwrap_or_default()
+        });
+        let room = frame.parent_element().map_or(0, |parent| parent.client_width());
+        let (beside, lines) = lines(longest, room);
+        let tall = (1 + lines) * LINE;
+        self.tall.set_value(tall);
+        for (name, value) in [("--name", format!("{beside}ch")), ("--row", format!("{tall}px"))] {
+            // The names and values are valid, so they are taken.
+            let _ = web_sys::HtmlElement::style(frame).set_property(name, &value);
+        }
     }
 
     /// The markup of a row. It holds no name, so there is nothing in it that could be misread; its words are the catalogue's.
@@ -197,19 +216,31 @@ impl Grid {
         html.push_str("</tr>");
     }
 
+    /// The first row to draw.
+    fn top_of(self, frame: &web_sys::HtmlDivElement) -> usize {
+        let first = usize::try_from(frame.scroll_top() / self.tall.get_value()).unwrap_or(0);
+        first.saturating_sub(AROUND) / AROUND * AROUND
+    }
+
+    /// The place of rows that are not drawn.
+    fn gap(self, rows: usize) -> String {
+        let height = i32::try_from(rows).unwrap_or(0) * self.tall.get_value();
+        format!("<tr role=\"presentation\"><td role=\"presentation\" height=\"{height}\"></td></tr>")
+    }
+
     /// Draws the rows that have come near, and keeps the reached cell among them, with the focus if it had it.
     fn follow(self) {
         let Some(frame) = self.frame.get_untracked() else {
             return;
         };
-        if top_of(&frame) == self.top.get_value() {
+        if self.top_of(&frame) == self.top.get_value() {
             return;
         }
         let had_focus = document()
             .active_element()
             .is_some_and(|active| frame.contains(Some(&active)));
         let [first, seen] = [frame.scroll_top(), frame.client_height()]
-            .map(|pixels| usize::try_from(pixels / ROW).unwrap_or(0));
+            .map(|pixels| usize::try_from(pixels / self.tall.get_value()).unwrap_or(0));
         let (row, column) = self.at.get_value();
         let row = row.clamp(first, first + seen.max(3) - 3);
         self.at.set_value((row, column));
@@ -250,8 +281,9 @@ impl Grid {
         let (row, column) = (to.0.min(last_row), to.1.min(last_column));
         if let Some(frame) = self.frame.get_untracked() {
             // The headings stay above the rows and take a row's height or more; the browser scrolls the rest by itself.
-            let place = i32::try_from(row).unwrap_or(0) * ROW;
-            let seen = frame.client_height() - 3 * ROW;
+            let tall = self.tall.get_value();
+            let place = i32::try_from(row).unwrap_or(0) * tall;
+            let seen = (frame.client_height() - 3 * tall).max(0);
             let from = frame.scroll_top().clamp((place - seen).max(0), place);
             if from != frame.scroll_top() {
                 self.at.set_value((row, column));
@@ -323,16 +355,4 @@ fn focus(row: usize, column: usize) {
         // The cell is on the page, so it takes the focus.
         let _ = field.focus();
     }
-}
-
-/// The first row to draw.
-fn top_of(frame: &web_sys::HtmlDivElement) -> usize {
-    let first = usize::try_from(frame.scroll_top() / ROW).unwrap_or(0);
-    first.saturating_sub(AROUND) / AROUND * AROUND
-}
-
-/// The place of rows that are not drawn.
-fn gap(rows: usize) -> String {
-    let height = i32::try_from(rows).unwrap_or(0) * ROW;
-    format!("<tr role=\"presentation\"><td role=\"presentation\" height=\"{height}\"></td></tr>")
 }
