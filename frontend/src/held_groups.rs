@@ -4,7 +4,7 @@
 pub(crate) const ANY: &str = "*";
 
 /// Whether a grant of a group covers another: itself and its children, or all.
-fn covers(granted: &str, group: &str) -> bool {
+pub(crate) fn covers(granted: &str, group: &str) -> bool {
     let is_child = || {
         let rest = group.strip_prefix(granted);
         rest.is_some_and(|rest| rest.starts_with('/'))

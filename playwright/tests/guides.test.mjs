@@ -1,6 +1,7 @@
 // Guides are written with a preview, read, changed and removed.
 import assert from 'node:assert/strict';
 
+import { assertAccessible } from '../support/axe.mjs';
 import { settled } from '../support/browser.mjs';
 import { assertGoodInEveryLook } from '../support/looks.mjs';
 import { setStage } from '../support/stage.mjs';
@@ -45,4 +46,32 @@ stage.story('a guide is written with a preview, read, changed and removed', asyn
   await row.getByRole('button', { name: 'Remove' }).click();
   await page.getByRole('dialog', { name: 'Remove searching?' }).getByRole('button', { name: 'Remove the guide' }).click();
   await page.getByRole('heading', { name: 'No guides yet' }).waitFor();
+});
+
+stage.story('a tool leads to the guides about it, and a guide to its tools', async (page) => {
+  const { server } = stage;
+  const about = { general: {}, looking: { group: 'knowledge' }, pets: { source: 'petstore' }, other: { group: 'unheard-of' } };
+  for (const [id, of] of Object.entries(about)) {
+    await server.put(`/projects/demo/guides/${id}`, { summary: `About ${id}`, text: `# All about ${id}`, ...of }, { 'if-none-match': '*' });
+  }
+  const guides = page.locator('aside').getByRole('link', { name: /^(general|looking|pets|other)$/ });
+  const found = async () => (await guides.allTextContents()).join(', ');
+  await page.goto('/ui/projects/demo/tools/getPet');
+  await becomes(found, 'general, pets', 'those of the project and the import');
+  await page.goto('/ui/projects/demo/tools/look-up');
+  await becomes(found, 'general, looking', 'those of the project and the group');
+  await assertAccessible(page);
+
+  await guides.filter({ hasText: 'looking' }).click();
+  const dialog = page.getByRole('dialog', { name: 'looking' });
+  await dialog.getByRole('heading', { name: 'All about looking' }).waitFor();
+  await assertAccessible(page);
+  await dialog.getByRole('link', { name: 'Group knowledge' }).click();
+  await page.waitForURL('**/tools?group=knowledge');
+  await page.getByRole('link', { name: 'look-up', exact: true }).waitFor();
+  await page.goBack();
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await page.waitForURL((address) => !address.searchParams.has('guide'));
+  const href = await page.getByRole('link', { name: 'Import petstore' }).getAttribute('href');
+  assert.equal(href, '/ui/projects/demo/imports/petstore');
 });

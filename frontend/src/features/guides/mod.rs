@@ -9,17 +9,17 @@ use toolgate_api::guides::Guide;
 
 use self::edit::GuideDialog;
 use crate::action::Action;
-use crate::api::{Ask, in_project};
+use crate::api::{Ask, in_project, with_query};
 use crate::components::{
     Cells, Confirm, Dialog, EmptyState, List, Markdown, Placement, SectionHead, Symbol, TimeAgo, Toasts,
 };
 use crate::language::{t, tf};
 use crate::loaded::Loaded;
 use crate::paged::{Item, Paged};
-use crate::reactive::{When, condition, text};
-use crate::routes::PageKind;
+use crate::reactive::{When, condition, part, text};
+use crate::routes::{Page, PageKind};
 use crate::session::{Permission, Session};
-use crate::url::project_in_path;
+use crate::url::{UrlParam, project_in_path};
 
 /// The guides that one may see; those who edit definitions write them here.
 #[component]
@@ -29,7 +29,10 @@ pub(crate) fn GuidesPage() -> impl IntoView {
     let list = Paged::new(move || in_project(&project.get(), &["guides"]));
     let may_edit = condition(move || session.may(&project.get(), Permission::EditDefinitions));
     let chosen = RwSignal::new(String::new());
-    let (reading, editing, removing) = (RwSignal::new(false), RwSignal::new(false), RwSignal::new(false));
+    // A tool's page leads to a guide.
+    let read = UrlParam::new("guide");
+    let reading = read.drawer();
+    let [editing, removing] = [(); 2].map(|()| RwSignal::new(false));
     let open = move |id: String, dialog: RwSignal<bool>| {
         chosen.set(id);
         dialog.set(true);
@@ -47,12 +50,15 @@ pub(crate) fn GuidesPage() -> impl IntoView {
     };
     let cells: Cells = Arc::new(move |item: &Item| {
         let guide = item.read::<Guide>()?;
+        let read = Callback::new(move |id: String| read.push(&id));
         let choose = Callback::new(move |(id, dialog)| open(id, dialog));
+        let choose = may_edit.get_untracked().then_some(choose);
         Some(row(
+            &project.get_untracked(),
             guide,
-            may_edit.get_untracked(),
+            read,
             choose,
-            [reading, editing, removing],
+            [editing, removing],
         ))
     });
     let new = move |_| open(String::new(), editing);
@@ -72,18 +78,15 @@ pub(crate) fn GuidesPage() -> impl IntoView {
         }
     };
     let loaded = Loaded::new(move || {
-        if reading.get() {
-            in_project(&project.get(), &["guides", &chosen.get()])
+        let id = read.get();
+        if id.is_empty() {
+            id
         } else {
-            String::new()
+            in_project(&project.get(), &["guides", &id])
         }
     });
-    let content = text(move || {
-        loaded
-            .read::<Guide>()
-            .and_then(|guide| guide.text)
-            .unwrap_or_default()
-    });
+    let guide = Memo::new(move |_| loaded.read::<Guide>());
+    let content = text(move || guide.get().and_then(|guide| guide.text).unwrap_or_default());
     view! {
         <SectionHead section=PageKind::Guides text=t("How tools are used, in Markdown. Agents get them by MCP as tools, prompts and resources.")>
             <When test=move || may_edit.get()>
@@ -93,9 +96,12 @@ pub(crate) fn GuidesPage() -> impl IntoView {
             </When>
         </SectionHead>
         <List list what=t("guides") columns=[t("Guide"), t("About"), t("Changed"), t("Actions")] cells empty />
-        <Dialog open=reading title=text(move || chosen.get()) placement=Placement::Wide>
+        <Dialog open=reading title=text(move || read.get()) placement=Placement::Wide>
             <div class="dialog-body">
                 {loaded.placeholder(t("the guide"))}
+                {part(move || {
+                    guide.get().map(|guide| view! { <p class="row">{t("About")} ": " {about(&project.get(), &guide)}</p> }).into_any()
+                })}
                 <Markdown text=content />
             </div>
         </Dialog>
@@ -112,33 +118,45 @@ pub(crate) fn GuidesPage() -> impl IntoView {
     }
 }
 
-fn row(
-    guide: Guide,
-    may_edit: bool,
-    choose: Callback<(String, RwSignal<bool>)>,
-    [reading, editing, removing]: [RwSignal<bool>; 3],
-) -> AnyView {
-    let about = match (&guide.group, &guide.source) {
-        (Some(group), _) => tf!("Group {group}", group),
-        (None, Some(source)) => tf!("Import {source}", source),
-        (None, None) => t("The project").to_owned(),
-    };
-    let button = |text: &'static str, dialog: RwSignal<bool>| {
-        let id = guide.id.clone();
-        view! {
-            <button type="button" class="button button-small" on:click=move |_| choose.run((id.clone(), dialog))>
-                {text}
-            </button>
+/// What a guide is about, with the way to these tools.
+fn about(project: &str, guide: &Guide) -> AnyView {
+    let tools = Page::of_project(project.to_owned(), PageKind::Tools).path();
+    let (text, href) = match (&guide.group, &guide.source) {
+        (Some(group), _) => (
+            tf!("Group {group}", group),
+            with_query(tools, &[("group", group)]),
+        ),
+        (None, Some(source)) => {
+            let import = Page::import(project.to_owned(), source.clone());
+            (tf!("Import {source}", source), import.path())
         }
+        (None, None) => (t("The project").to_owned(), tools),
     };
-    let (read, edit, remove) = (
-        button(t("Read"), reading),
-        button(t("Edit"), editing),
-        button(t("Remove"), removing),
-    );
+    if untrack(|| Session::get().may_follow(&href)) {
+        view! { <a href=href>{text}</a> }.into_any()
+    } else {
+        text.into_any()
+    }
+}
+
+fn row(
+    project: &str,
+    guide: Guide,
+    read: Callback<String>,
+    choose: Option<Callback<(String, RwSignal<bool>)>>,
+    [editing, removing]: [RwSignal<bool>; 2],
+) -> AnyView {
+    let about = about(project, &guide);
+    let change = choose.map(|choose| {
+        [(t("Edit"), editing), (t("Remove"), removing)].map(|(text, dialog)| {
+            let id = guide.id.clone();
+            button(text, move || choose.run((id.clone(), dialog)))
+        })
+    });
+    let id = guide.id.clone();
     view! {
         <th scope="row" role="rowheader">
-            <span class="tool-name">{guide.id.clone()}</span>
+            <span class="tool-name">{guide.id}</span>
             <span class="muted">{guide.summary}</span>
         </th>
         <td role="cell" data-label=t("About")>{about}</td>
@@ -148,10 +166,19 @@ fn row(
         </td>
         <td role="cell" data-label=t("Actions")>
             <span class="row">
-                {read}
-                {may_edit.then(|| view! { {edit} {remove} })}
+                {button(t("Read"), move || read.run(id.clone()))}
+                {change.map(Vec::from)}
             </span>
         </td>
+    }
+    .into_any()
+}
+
+fn button(text: &'static str, press: impl Fn() + 'static) -> AnyView {
+    view! {
+        <button type="button" class="button button-small" on:click=move |_| press()>
+            {text}
+        </button>
     }
     .into_any()
 }

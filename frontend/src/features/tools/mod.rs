@@ -11,6 +11,7 @@ mod definition_form;
 mod draft;
 mod empty;
 mod filters;
+mod guides;
 mod in_step;
 mod merge;
 mod page;

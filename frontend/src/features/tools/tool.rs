@@ -7,6 +7,7 @@ use toolgate_api::tools::Tool;
 use super::call_form::CallForm;
 use super::change::{address, offer_undo};
 use super::definition::DefinitionEditor;
+use super::guides::guides;
 use super::revisions::Revisions;
 use super::uses::Uses;
 use crate::action::Action;
@@ -65,7 +66,7 @@ pub(crate) fn ToolPage() -> impl IntoView {
             _ => view! {
                 <div class="aside-columns">
                     <CallForm project tool=current.clone() />
-                    {about(current)}
+                    {about(project.get(), current)}
                 </div>
             }
             .into_any(),
@@ -129,7 +130,8 @@ pub(crate) fn ToolPage() -> impl IntoView {
 }
 
 /// What a tool is, in short.
-fn about(tool: Tool) -> AnyView {
+fn about(project: String, tool: Tool) -> AnyView {
+    let guides = guides(project, &tool);
     let moves_to: Vec<_> = tool.state.into_iter().collect();
     let states = if tool.available_in_states.iter().any(|state| state == "*") {
         t("any state").into_any()
@@ -164,6 +166,7 @@ fn about(tool: Tool) -> AnyView {
             },
         ),
         fact(t("Moves to"), view! { <Tags names=moves_to none=t("stays") /> }),
+        fact(t("Guides"), guides),
         fact(t("Revision"), revision),
     ]);
     view! {
