@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 
+import { assertAccessible } from '../support/axe.mjs';
 import { setStage } from '../support/stage.mjs';
 import { until } from '../support/wait.mjs';
 
@@ -28,6 +29,12 @@ stage.story('an upstream that is well, fails, and is well again is seen', async 
   await row.getByText('did not say').waitFor();
   await row.getByText('(HTTP 422)').waitFor();
   await row.getByText('fails', { exact: true }).waitFor();
+  const link = row.getByRole('link', { name: 'steady' });
+  assert.equal(await link.getAttribute('href'), '/ui/projects/blank/tools/steady?tab=definition');
+  await assertAccessible(page);
+  await link.click();
+  await page.getByRole('heading', { name: 'steady', level: 1 }).waitFor();
+  await page.goBack();
 
   upstream.failing.delete('/well');
   await until('the recovery', async () => (await check()).status === 'ok', TWO_PROBES_MS);

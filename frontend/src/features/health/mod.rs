@@ -1,10 +1,13 @@
 //! The health of the server: what works, what does not and what to do about it, and the figures.
 
+mod place;
+
 use leptos::prelude::*;
 use toolgate_api::status::{StatusCheck, StatusLevel, SystemStatus};
 
+use self::place::place;
 use crate::components::{Badge, CodeBlock, PageHeading, Tone};
-use crate::language::{found, marked, t};
+use crate::language::{found, marked, t, tf};
 use crate::loaded::Loaded;
 use crate::reactive::{When, part};
 
@@ -103,11 +106,23 @@ fn checks(status: SystemStatus) -> AnyView {
 
 fn check(check: StatusCheck) -> AnyView {
     let fix = check.fix.map(|fix| view! { <p class="note">{fix}</p> });
+    let way = place(&check.id).map(|(page, query)| {
+        let text = match page.subject() {
+            "" => tf!(
+                "{page} of {project}",
+                page = page.kind().title(),
+                project = page.project().unwrap_or_default()
+            ),
+            subject => subject.to_owned(),
+        };
+        view! { <p><a href=page.path() + query>{text}</a></p> }
+    });
     view! {
         <li class="panel">
             <h2 class="row row-spread">{found(&check.title).map_or_else(|| check.title.clone(), str::to_owned)} {badge(check.status)}</h2>
             <p class="muted">{check.summary}</p>
             {fix}
+            {way}
         </li>
     }
     .into_any()
