@@ -82,14 +82,16 @@ macro_rules! page_table {
                 Keys = "projects/{project}/keys", "Keys", Key, Access, In(ManageKeys) => KeysPage;
                 /// The clients that users have let in.
                 Connections = "projects/{project}/connections", "Connections", Plug, Access, In(Use) => ConnectionsPage;
-                /// Whether a client is let in.
-                Authorize = "authorize", "Connect a client", Plug, Unlisted, Anyone => AuthorizePage;
                 /// What a caller would see, and why.
                 Simulator = "projects/{project}/simulator", "Simulator", Play, Access, In(Use) => SimulatorPage;
                 /// Stored expectations.
                 PolicyTests = "projects/{project}/policy-tests", "Policy tests", Check, Access, In(ReadDefinitions) => PolicyTestsPage;
                 /// The users of this server.
                 Users = "users", "Users", Person, Server, SystemAdmin => UsersPage;
+            }
+            authorize_pages {
+                /// Whether a client is let in.
+                Authorize = "authorize", "Connect a client", Plug, Unlisted, Anyone => AuthorizePage;
             }
             run_pages {
                 /// Workflow runs.
@@ -126,6 +128,8 @@ macro_rules! page_table {
                 AccountProviders = "projects/{project}/account-providers", "Account providers", Person, Unlisted, In(ReadDefinitions) => AccountProvidersPage;
                 /// Where a service sends a person back to who connects an account.
                 AccountCallback = "accounts/callback", "Connecting your account", Person, Unlisted, Anyone => AccountCallbackPage;
+            }
+            service_pages {
                 /// A tool service from a form.
                 NewService = "projects/{project}/new-service", "New tool service", Plus, Unlisted, In(EditDefinitions) => NewServicePage;
                 /// The definition of one tool service.

@@ -2,6 +2,7 @@
 
 mod account;
 mod add;
+mod changing;
 mod connection;
 mod edit;
 mod follow;

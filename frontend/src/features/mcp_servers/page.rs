@@ -6,10 +6,9 @@ use toolgate_api::mcp_servers::{
 };
 
 use super::account::{credentials, own_account};
+use super::changing::{Changed, edit, import};
 use super::connection::{connection_facts, target, transport_name, warnings_view};
-use super::edit::Edit;
 use super::follow::follow;
-use super::import::Import;
 use super::log::Log;
 use super::removal::Removal;
 use super::testing::{Testing, patience_ms};
@@ -76,7 +75,11 @@ pub(crate) fn McpServerPage() -> impl IntoView {
     let definition =
         move || stored.with_untracked(|stored| stored.as_ref().map(|stored| stored.definition.clone()));
     let patience = move || patience_ms(definition().as_ref());
-    let reload = Callback::new(move |()| loaded.reload());
+    let changed = Changed {
+        project,
+        name,
+        on_done: Callback::new(move |()| loaded.reload()),
+    };
     let shown = move || {
         let shown = tab.get();
         let choices = views(is_stdio.get(), may_edit.get(), may_manage.get());
@@ -85,15 +88,9 @@ pub(crate) fn McpServerPage() -> impl IntoView {
             return ().into_any();
         }
         match known.map_or("", |(key, _)| *key) {
-            "import" => {
-                let patience = Signal::derive(patience);
-                view! { <Import project name patience on_done=reload /> }.into_any()
-            }
+            "import" => import(changed, Signal::derive(patience)),
             "log" => view! { <Log project name /> }.into_any(),
-            "definition" => {
-                let (definition, tag) = (definition().unwrap_or_default(), loaded.etag());
-                view! { <Edit project name definition tag on_done=reload /> }.into_any()
-            }
+            "definition" => edit(changed, definition().unwrap_or_default(), loaded.etag()),
             _ => view! { <Tools project name may_edit /> }.into_any(),
         }
     };
