@@ -40,7 +40,7 @@ async function start() {
     const call = (group) => server.call('workshop', secret, { tool: 'order', group: [group], arguments: {} });
     await call('shop');
     await fail();
-    for (let attempt = 0; attempt < 6; attempt += 1) await call('shop');
+    for (let attempt = 0; attempt < 5; attempt += 1) await call('shop');
     await until('the alert', async () => (await server.get('/projects/workshop/alerts')).items.length > 0);
   } catch (error) {
     await stop();
