@@ -35,7 +35,7 @@ stage.story('the secret of a key is shown once', async (page) => {
   await page.getByRole('button', { name: 'New key' }).click();
   const dialog = page.getByRole('dialog', { name: 'New key' });
   await dialog.getByLabel('Name').fill('canary agent');
-  await dialog.getByRole('button', { name: 'Make the key' }).click();
+  await dialog.getByRole('button', { name: 'Create the key' }).click();
   const secret = (await dialog.getByRole('region', { name: 'Key' }).textContent()).trim();
   assert.match(secret, /^tgk_/);
   const call = await stage.server.call('demo', secret, { tool: 'none', arguments: {} });
@@ -76,7 +76,7 @@ stage.story('the password of a new user is shown once', async (page) => {
   await page.getByRole('button', { name: 'New user' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('User name').fill('canary-person');
-  await dialog.getByRole('button', { name: 'Make the user' }).click();
+  await dialog.getByRole('button', { name: 'Create the user' }).click();
   const password = (await dialog.getByRole('region', { name: 'Password' }).textContent()).trim();
   assert.ok(password.length >= 12);
   await dialog.getByRole('button', { name: 'I have copied it' }).click();

@@ -57,7 +57,7 @@ stage.story('the snippets run with a key that is made on the page', async (page)
   const dialog = page.getByRole('dialog', { name: 'New key' });
   await dialog.getByLabel('Name').fill('pasting agent');
   await dialog.getByLabel('Groups').fill('knowledge');
-  await dialog.getByRole('button', { name: 'Make the key' }).click();
+  await dialog.getByRole('button', { name: 'Create the key' }).click();
   const key = await dialog.getByRole('region', { name: 'Key' }).textContent();
   await dialog.getByRole('button', { name: 'I have copied it' }).click();
   await becomes(

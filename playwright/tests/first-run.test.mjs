@@ -57,7 +57,7 @@ test('from a blank database to the first successful call', () =>
     await click('New project');
     await page.getByRole('dialog').getByLabel('Name').fill('First steps');
     await becomes(() => page.getByRole('dialog').getByLabel('Id').inputValue(), 'first-steps');
-    await click('Make the project');
+    await click('Create the project');
     await page.waitForURL('**/projects/first-steps/overview');
     await click('Load the example and try it');
     await page.getByRole('heading', { name: 'gateway-status', level: 1 }).waitFor();

@@ -62,7 +62,7 @@ test('from a blank database to the first governed call', () =>
     await click('New project');
     await page.getByRole('dialog').getByLabel('Name').fill('Demo');
     await becomes(() => page.getByRole('dialog').getByLabel('Id').inputValue(), 'demo');
-    await click('Make the project');
+    await click('Create the project');
     await page.waitForURL('**/projects/demo/overview');
     await page.getByRole('navigation').getByRole('link', { name: 'New tool', exact: true }).waitFor();
     await click('New tool', 'link');

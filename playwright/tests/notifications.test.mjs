@@ -61,7 +61,7 @@ stage.story('an alert leads to its record and its caller, and several are acknow
   await page.getByRole('dialog', { name: 'reading agent' }).waitFor();
   await page.goto('/ui/projects/demo/alerts');
   await page.getByRole('searchbox', { name: 'Search alerts' }).fill('no such words');
-  await page.getByText('Nothing suspicious').waitFor();
+  await page.getByText('No alerts').waitFor();
   await page.getByRole('searchbox', { name: 'Search alerts' }).fill('READING');
   await asked.waitFor();
   const open = await stage.server.get('/projects/demo/alerts?acknowledged=false&q=reading');

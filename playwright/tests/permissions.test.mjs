@@ -42,7 +42,7 @@ stage.story('a member is added by name, with the groups of the project to choose
   const field = adding.getByLabel('User', { exact: true });
   await field.fill('newly');
   await adding.getByText('No user has this text in the name.').waitFor();
-  const make = adding.getByRole('link', { name: 'Make the user newly' });
+  const make = adding.getByRole('link', { name: 'Create the user newly' });
   assert.equal(await make.getAttribute('href'), '/ui/users?new=newly&project=demo');
   await assertAccessible(page);
 
@@ -88,7 +88,7 @@ async function makeMember(page, { name, project, groups }) {
   await dialog.getByLabel('Role').selectOption({ label: 'Viewer: reads definitions' });
   await dialog.getByLabel('Groups').fill(groups.join('\n'));
   await assertAccessible(page);
-  await dialog.getByRole('button', { name: 'Make the user' }).click();
+  await dialog.getByRole('button', { name: 'Create the user' }).click();
   await dialog.getByRole('region', { name: 'Password' }).waitFor();
   await dialog.getByRole('button', { name: 'I have copied it' }).click();
   await page.getByRole('row').filter({ hasText: name }).waitFor();

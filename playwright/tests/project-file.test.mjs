@@ -24,7 +24,7 @@ stage.story('a project is exported and imported into a new one after a preview',
   const dialog = page.getByRole('dialog', { name: 'New project' });
   await dialog.getByLabel('Name').fill('Brought along');
   await dialog.getByLabel('Continue with importing a file').check();
-  await dialog.getByRole('button', { name: 'Make the project' }).click();
+  await dialog.getByRole('button', { name: 'Create the project' }).click();
   await page.waitForURL(/\/projects\/brought-along\/upload\?view=project$/);
 
   const section = page.getByRole('region', { name: 'Import a file' });

@@ -129,7 +129,7 @@ stage.story('a key opens subjects of the message bus', async (page) => {
   await dialog.getByText('On the message bus').click();
   await dialog.getByLabel('Serve tool services of the project').check();
   await dialog.getByLabel('Targets of workers').fill('search, title');
-  await dialog.getByRole('button', { name: 'Make the key' }).click();
+  await dialog.getByRole('button', { name: 'Create the key' }).click();
   await dialog.getByRole('button', { name: 'I have copied it' }).click();
   const row = page.getByRole('row').filter({ hasText: 'search worker' });
   await row.getByText('on the bus: tool services; workers search, title').waitFor();

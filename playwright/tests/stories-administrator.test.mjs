@@ -44,7 +44,7 @@ async function makeUser(page, username) {
   await page.getByRole('button', { name: 'New user' }).click();
   const dialog = page.getByRole('dialog', { name: 'New user' });
   await dialog.getByLabel('User name').fill(username);
-  await dialog.getByRole('button', { name: 'Make the user' }).click();
+  await dialog.getByRole('button', { name: 'Create the user' }).click();
   const password = await dialog.getByRole('region', { name: 'Password' }).textContent();
   await dialog.getByRole('button', { name: 'Copy: Password' }).click();
   await dialog.getByRole('button', { name: 'I have copied it' }).click();

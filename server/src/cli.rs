@@ -12,6 +12,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 use toolgate_api::Diagnostic;
 use toolgate_api::audit::AuditAction;
+use toolgate_core::counted::counted;
 use toolgate_core::definition::{self, ExecutorKind, ExecutorSet, TextFormat, UploadContext};
 use toolgate_core::ids::ProjectId;
 use toolgate_store::Store;
@@ -319,8 +320,11 @@ async fn rotate_secrets(config: &Config) -> anyhow::Result<ExitCode> {
     let done = offline(&store, &SystemClock, AuditAction::Secret, what, rotation).await?;
     store.close().await;
     println!(
-        "{} secret(s), {} connected account(s), {} signing key(s) and {} second factor(s) were encrypted with the first key",
-        done.secrets, done.accounts, done.signing_keys, done.second_factors
+        "encrypted with the first key: {}, {}, {}, {}",
+        counted(done.secrets, "secret"),
+        counted(done.accounts, "connected account"),
+        counted(done.signing_keys, "signing key"),
+        counted(done.second_factors, "second factor"),
     );
     for what in &done.unreadable {
         eprintln!("error: {what}");
@@ -365,9 +369,9 @@ fn validate(file: &std::path::Path, project: &str, config: &Config) -> anyhow::R
         Ok(upload) => {
             show(file, &upload.warnings);
             println!(
-                "{} tool(s) and {} service(s) are valid",
-                upload.tools.len(),
-                upload.services.len()
+                "valid: {}, {}",
+                counted(upload.tools.len(), "tool"),
+                counted(upload.services.len(), "service"),
             );
             Ok(ExitCode::SUCCESS)
         }

@@ -8,6 +8,7 @@ pub mod agent;
 pub mod alerts;
 pub mod announcements;
 pub mod arguments;
+pub mod counted;
 mod decimal;
 pub mod definition;
 pub mod durations;

@@ -10,6 +10,7 @@ use toolgate_api::policy_tests::{
 };
 use toolgate_api::tools::UploadOutcome;
 use toolgate_api::{Diagnostic, ErrorCode};
+use toolgate_core::counted::counted;
 use toolgate_core::ids::ProjectId;
 use toolgate_core::policy::groups::GroupSet;
 use toolgate_core::policy_tests::{self as rules, Effects, GrantLookup, MAX_TESTS, View};
@@ -196,9 +197,9 @@ pub fn refusal(broken: Vec<BrokenPolicyTest>) -> Problem {
     Problem::new(
         ErrorCode::PolicyTestFailed,
         format!(
-            "{} policy test(s) that hold now would fail after this change; nothing was changed. Correct the change, change the \
-             expectation, or repeat the request with ?ignore_policy_tests=true.",
-            broken.len()
+            "This change would make {} fail; nothing was changed. Correct the change, change the expectation, or repeat the \
+             request with ?ignore_policy_tests=true.",
+            counted(broken.len(), "policy test")
         ),
     )
     .errors(faults)

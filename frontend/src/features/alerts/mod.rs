@@ -80,8 +80,8 @@ pub(crate) fn AlertsPage() -> impl IntoView {
         view! {
             <EmptyState
                 symbol=Symbol::Bell
-                title=t("Nothing suspicious")
-                text=t("Repeated attempts to get more groups, bursts of calls in wrong states, a key used from many addresses: such patterns appear here.")
+                title=t("No alerts")
+                text=t("Repeated attempts to get more groups, a key used from many addresses, an upstream that fails in a row: such patterns appear here.")
             />
         }
     };
@@ -91,7 +91,7 @@ pub(crate) fn AlertsPage() -> impl IntoView {
             .to_vec(),
     );
     view! {
-        <SectionHead section=PageKind::Alerts text=t("Suspicious patterns in the record. The settings say when an alert is raised.")>
+        <SectionHead section=PageKind::Alerts text=t("Suspicious patterns in the record, and upstreams that fail. The settings say when an alert is raised.")>
             <a class="button" href=move || Page::of_project(project.get(), PageKind::Settings).path()>
                 {t("Thresholds")}
             </a>

@@ -102,7 +102,7 @@ pub(crate) fn CreateKeyDialog(
         <FormDialog
             open
             title=t("New key")
-            verb=t("Make the key")
+            verb=t("Create the key")
             action
             once=secret
             ready=Signal::derive(move || name.with(|name| !name.trim().is_empty()))

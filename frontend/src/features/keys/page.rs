@@ -69,7 +69,7 @@ pub(crate) fn KeysPage() -> impl IntoView {
                 text=t("An agent needs a key to call tools. Make one with just the groups that it needs.")
             >
                 <button type="button" class="button button-primary" on:click=move |_| creating.set(true)>
-                    {t("Make the first key")}
+                    {t("Create the first key")}
                 </button>
             </EmptyState>
         }

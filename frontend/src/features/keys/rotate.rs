@@ -62,7 +62,7 @@ pub(super) fn RotateKeyDialog(
         <FormDialog
             open
             title=text(move || tf!("Rotate {name}", name = name()))
-            verb=t("Make a new secret")
+            verb=t("Create a new secret")
             action
             once=secret
             on_submit=rotate

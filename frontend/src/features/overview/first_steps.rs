@@ -21,7 +21,7 @@ const FIRST: &str = "gateway-status";
 /// The way step by step; each step is offered to those who may take it.
 const STEPS: [(PageKind, &str); 3] = [
     (PageKind::NewTool, marked("Add a tool")),
-    (PageKind::Keys, marked("Make a key with its group")),
+    (PageKind::Keys, marked("Create a key with its group")),
     (PageKind::Connect, marked("Connect an agent")),
 ];
 

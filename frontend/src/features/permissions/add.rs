@@ -85,7 +85,8 @@ fn absent(project: &str, name: &str) -> AnyView {
     let way = if untrack(|| Session::get().is_system_admin()) {
         let path = Page::of_server(PageKind::Users).path();
         let href = with_query(path, &[("new", name), ("project", project)]);
-        view! { <a class="button button-small" href=href>{tf!("Make the user {name}", name)}</a> }.into_any()
+        view! { <a class="button button-small" href=href>{tf!("Create the user {name}", name)}</a> }
+            .into_any()
     } else {
         t("A system administrator can make one.").into_any()
     };

@@ -51,7 +51,7 @@ pub(super) fn CreateProjectDialog(
     };
     let ready = Signal::derive(move || id.with(|id| !id.is_empty()));
     view! {
-        <FormDialog open title=t("New project") verb=t("Make the project") action ready on_submit=create>
+        <FormDialog open title=t("New project") verb=t("Create the project") action ready on_submit=create>
             <Field id="project-name" label=t("Name") help=t("For people.")>
                 <TextInput id="project-name" value=name placeholder=t("Research assistant") max="200" />
             </Field>

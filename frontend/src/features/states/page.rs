@@ -118,7 +118,7 @@ pub(crate) fn StatesPage() -> impl IntoView {
             >
                 <When test=move || may_edit.get()>
                     <button type="button" class="button button-primary" on:click=move |_| edit.open("")>
-                        {t("Make the first transition")}
+                        {t("Create the first transition")}
                     </button>
                 </When>
             </EmptyState>

@@ -136,7 +136,7 @@ pub(super) fn NewUser(
         <FormDialog
             open
             title=t("New user")
-            verb=t("Make the user")
+            verb=t("Create the user")
             action
             once=password
             ready=Signal::derive(move || username.with(|name| !name.trim().is_empty()))

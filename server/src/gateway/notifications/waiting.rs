@@ -3,6 +3,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use toolgate_api::access_requests::{AccessRequest, AccessRequestStatus};
 use toolgate_api::notifications::{Notification, NotificationKind};
+use toolgate_core::counted::counted;
 use toolgate_core::ids::ProjectUid;
 use toolgate_store::StoreError;
 use toolgate_store::rows::KeyRow;
@@ -83,11 +84,7 @@ fn expiry(key: &KeyRow, now: DateTime<Utc>) -> Option<Notification> {
         return None;
     }
     let left = (end - now).num_days() + 1;
-    let text = format!(
-        "The key {} expires within {left} day{}.",
-        key.name,
-        if left == 1 { "" } else { "s" }
-    );
+    let text = format!("The key {} expires within {}.", key.name, counted(left, "day"));
     // A key that was made for less than that time is notified about from the start.
     let since = (end - KEY_NOTICE).max(key.created_at);
     let mut made = notification(NotificationKind::KeyExpiry, since, &key.id.to_string(), text);

@@ -2,6 +2,7 @@
 
 use chrono::TimeDelta;
 use toolgate_api::status::{StatusCheck, StatusLevel};
+use toolgate_core::counted::counted;
 
 use super::{WithFix, ok};
 use crate::gateway::Gateway;
@@ -82,8 +83,8 @@ pub(super) fn secrets_of(project: &ProjectState) -> Option<StatusCheck> {
     let listed = |names: &[&str]| names.iter().copied().take(LISTED).collect::<Vec<_>>().join(", ");
     if !unreadable.is_empty() {
         let summary = format!(
-            "{} secret(s) of \"{project_id}\" cannot be decrypted: {}.",
-            unreadable.len(),
+            "{} of \"{project_id}\" cannot be decrypted: {}.",
+            counted(unreadable.len(), "secret"),
             listed(&unreadable)
         );
         Some(ok(id, title, summary).with_fix(
@@ -92,8 +93,8 @@ pub(super) fn secrets_of(project: &ProjectState) -> Option<StatusCheck> {
         ))
     } else if !unset.is_empty() {
         let summary = format!(
-            "Definitions of \"{project_id}\" name {} secret(s) that are not set: {}.",
-            unset.len(),
+            "Definitions of \"{project_id}\" name {} without a value: {}.",
+            counted(unset.len(), "secret"),
             listed(&unset)
         );
         Some(ok(id, title, summary).with_fix(
@@ -104,8 +105,8 @@ pub(super) fn secrets_of(project: &ProjectState) -> Option<StatusCheck> {
         None
     } else {
         let summary = format!(
-            "All {} secret(s) of \"{project_id}\" can be read.",
-            project.secrets.len()
+            "{} of \"{project_id}\" can be read.",
+            counted(project.secrets.len(), "secret")
         );
         Some(ok(id, title, summary))
     }

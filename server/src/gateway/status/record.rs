@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 
 use toolgate_api::audit::IntegrityStatus;
 use toolgate_api::status::{StatusCheck, StatusLevel};
+use toolgate_core::counted::counted;
 
 use super::{WithFix, ok};
 use crate::gateway::Gateway;
@@ -113,8 +114,9 @@ pub(super) fn completions(gateway: &Gateway) -> StatusCheck {
             id,
             title,
             format!(
-                "{records} record(s) to complete and {keys} idempotency key(s) to release wait for the database. That is \
-                 done as soon as it takes changes."
+                "{} to complete and {} to release wait for the database. That is done as soon as it takes changes.",
+                counted(records, "record"),
+                counted(keys, "idempotency key"),
             ),
         )
         .with_fix(
