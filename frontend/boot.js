@@ -30,8 +30,9 @@ const translated = (text) => texts[text] ?? text;
 async function speak(tag) {
   const answer = await fetch(new URL(catalogues[tag], import.meta.url));
   if (!answer.ok) throw new Error(`the catalogue of ${tag} answers ${answer.status}`);
-  globalThis.toolgate.texts = await answer.text();
-  texts = JSON.parse(globalThis.toolgate.texts);
+  const catalogue = await answer.text();
+  texts = JSON.parse(catalogue);
+  globalThis.toolgate.texts = catalogue;
   document.documentElement.lang = tag;
   for (const element of document.querySelectorAll('[data-translate]')) {
     element.textContent = translated(element.textContent);
@@ -56,10 +57,10 @@ function onError(error) {
 addEventListener('error', (event) => onError(event.error));
 addEventListener('unhandledrejection', (event) => onError(event.reason));
 
-// Both are fetched at once; the module starts when it can speak.
+// Both are fetched at once; the module starts when it can speak. Without its catalogue it speaks English.
 const module = fetch(new URL('./app_bg.wasm', import.meta.url));
 const tag = language();
-if (tag !== 'en') await speak(tag).catch(console.error);
+if (tag !== 'en') await speak(tag).catch(console.info);
 try {
   await init({ module_or_path: module });
 } catch (error) {

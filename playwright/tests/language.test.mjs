@@ -59,6 +59,18 @@ stage.story('a German browser signs in in German', { ...GERMAN, storageState: un
   assert.deepEqual(await left(page, english), []);
 });
 
+for (const [fault, answer] of [
+  ['does not come', (route) => route.abort()],
+  ['is damaged', (route) => route.fulfill({ body: '{"Tools": "Werk', contentType: 'application/json' })],
+]) {
+  stage.story(`where the catalogue ${fault}, the page is in English`, { ...GERMAN, refusals: ['*'] }, async (page) => {
+    await page.route('**/languages/de.*', answer);
+    await page.goto('/ui/projects/demo/upload');
+    await page.getByRole('heading', { name: 'Upload', level: 1 }).waitFor();
+    assert.equal(await page.evaluate(() => document.documentElement.lang), 'en');
+  });
+}
+
 stage.story('a browser in a language without a catalogue gets English', { locale: 'fr-FR' }, async (page) => {
   await page.goto('/ui/projects/demo/tools');
   await page.getByRole('heading', { name: 'Tools', exact: true }).waitFor();
