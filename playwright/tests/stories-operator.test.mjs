@@ -68,7 +68,7 @@ journey(stage, 'an operator follows the bell to a host that is down, and disable
   await page.getByRole('row').filter({ hasText: 'failed' }).getByRole('button').first().click();
   const record = page.getByRole('dialog', { name: 'Record' });
   await record.getByText('upstream_unavailable').waitFor();
-  await record.getByText(hostname, { exact: true }).waitFor();
+  await record.locator('.fact').filter({ hasText: 'Failure' }).getByText(hostname).waitFor();
   way.part('to the record of a failed call');
 
   await record.getByRole('link', { name: 'order', exact: true }).click();
