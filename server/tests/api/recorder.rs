@@ -198,7 +198,7 @@ async fn a_database_that_is_away_for_long_leaves_nothing_open() {
         check["summary"]
             .as_str()
             .expect("a summary")
-            .starts_with("1 record(s) to complete"),
+            .starts_with("1 record to complete"),
         "{check}"
     );
     let metrics = admin.get("/metrics").await.expect(200).text();
