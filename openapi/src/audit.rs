@@ -348,8 +348,8 @@ pub struct AuditRecord {
     pub account: Option<AuditAccount>,
     /// The version of the project's definitions that was decided on.
     pub snapshot_version: i64,
-    /// Whether arguments, provenance, context, warnings and the message of a failure are left out, because only an auditor of the project sees what was passed
-    /// along. Records of administration are shown whole.
+    /// Whether arguments, provenance, context, warnings and the message of a failure are left out, because only an auditor of the
+    /// project sees what was passed along. Records of administration are shown whole.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub payloads_hidden: bool,
     /// Milliseconds from the decision to the end of execution.

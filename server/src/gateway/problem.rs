@@ -6,6 +6,7 @@ use toolgate_api::calls::CallError;
 use toolgate_api::policy_tests::BrokenPolicyTest;
 use toolgate_api::remedy::Remedy;
 use toolgate_api::{Diagnostic, ErrorCode, Problem as ProblemBody};
+use toolgate_core::counted::counted;
 use toolgate_core::ids::CallId;
 use toolgate_core::redact::without_user_info;
 use toolgate_store::StoreError;
@@ -186,8 +187,8 @@ impl Problem {
 /// What a refusal of something written says, whose faults are listed in `errors`.
 #[must_use]
 pub fn faults_in(what: &str, count: usize) -> String {
-    let faults = if count == 1 { "fault" } else { "faults" };
-    format!("{count} {faults} in the {what}; nothing was stored. `errors` names each with its place.")
+    let faults = counted(count, "fault");
+    format!("{faults} in the {what}; nothing was stored. `errors` names each with its place.")
 }
 
 /// A fault on one line: where, what, and what to do.

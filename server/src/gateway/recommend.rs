@@ -8,6 +8,7 @@ use toolgate_api::calls::CallContext;
 use toolgate_api::recommendations::{
     RecommendationRequest, RecommendationResponse, RecommendedGroup, RecommendedTool,
 };
+use toolgate_core::counted::counted;
 use toolgate_core::ids::CallId;
 use toolgate_core::policy::decision::state_or_undefined;
 use toolgate_core::policy::groups::{self, GroupSet};
@@ -172,11 +173,11 @@ fn wire(ranking: Ranking, index: &Index, question: &str) -> RecommendationRespon
 
 fn group(found: FoundGroup) -> RecommendedGroup {
     let score = rounded(found.score);
-    let (n, plural) = (found.fitting, if found.fitting == 1 { "tool" } else { "tools" });
+    let tools = counted(found.fitting, "tool");
     let fits = if score > 0.0 {
-        format!("{n} {plural} in it fit the question and can be called now")
+        format!("{tools} in it fit the question and can be called now")
     } else {
-        format!("no tool fits the question, but {n} {plural} in it can be called now")
+        format!("no tool fits the question, but {tools} in it can be called now")
     };
     RecommendedGroup {
         reason: if found.fallback {

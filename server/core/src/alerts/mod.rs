@@ -66,7 +66,7 @@ impl Finding {
             AlertRule::RefusedCredentials => {
                 format!("{count} sign-ins and credentials from {who} were refused within {window_s} s.")
             }
-            AlertRule::UpstreamFailures => format!("{who} failed {count} times in a row."),
+            AlertRule::UpstreamFailures => format!("The {who} failed {count} times in a row."),
         }
     }
 }

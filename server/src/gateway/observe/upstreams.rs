@@ -32,7 +32,7 @@ fn failing(gateway: &Gateway) -> Vec<(ProjectUid, Found)> {
     let mut all = Vec::new();
     for report in gateway.executors.upstreams() {
         let project = server_snapshot.project(report.project.as_str());
-        let name = format!("The upstream {}", report.host);
+        let name = format!("upstream {}", report.host);
         let subject = format!("upstream:{}", report.host);
         all.extend(project.and_then(|project| found(project, report.in_a_row, now, subject, name)));
     }
@@ -40,7 +40,7 @@ fn failing(gateway: &Gateway) -> Vec<(ProjectUid, Found)> {
     for probed in probes::found(gateway, projects) {
         let project = server_snapshot.project(probed.project.as_str());
         let tool = probed.tool.name();
-        let name = format!("The probe of the upstream of {tool}");
+        let name = format!("probe of the upstream of {tool}");
         let subject = format!("probe:{tool}");
         all.extend(project.and_then(|project| found(project, probed.report.failures, now, subject, name)));
     }
