@@ -1,4 +1,4 @@
-import { becomes } from '../support/wait.mjs';
+import { becomes, until } from '../support/wait.mjs';
 
 /** Writes into a field that an editor takes the place of as soon as it is loaded. */
 export async function writeInto(field, text) {
@@ -13,7 +13,9 @@ export class Editor {
     this.field = page.getByRole('textbox', { name, exact: true });
     this.box = page.locator('.editor').filter({ has: this.field });
     this.marks = this.box.locator('.cm-lintRange');
-    this.completions = page.getByRole('listbox', { name: 'Completions' });
+    this.completions = page
+      .locator('.cm-tooltip-autocomplete:not(.cm-tooltip-autocomplete-disabled)')
+      .getByRole('listbox', { name: 'Completions' });
     this.faults = page.locator('.fault');
   }
 
@@ -25,6 +27,16 @@ export class Editor {
   /** The whole text: the editor itself has only the lines in sight on the page. */
   text() {
     return this.box.locator(':scope > textarea').inputValue();
+  }
+
+  /** Takes the completion `name`: the list ignores a press while it is read again for what was just typed. */
+  async complete(name) {
+    const choice = this.completions.getByText(name, { exact: true }).first();
+    await choice.waitFor();
+    await until(`the completion ${name}`, async () => {
+      if (await choice.isVisible()) await choice.click();
+      return (await this.page.locator('.cm-tooltip-autocomplete').count()) === 0;
+    });
   }
 
   async write(text) {
