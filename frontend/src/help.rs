@@ -23,7 +23,7 @@ pub(crate) fn guide_of(page: PageKind) -> Option<&'static str> {
         PageKind::Simulator | PageKind::PolicyTests => "/help/explain-and-policy-tests",
         PageKind::Sessions => "/help/sessions",
         PageKind::Records | PageKind::ServerRecords => "/help/record",
-        PageKind::Alerts | PageKind::Settings => "/help/alerts",
+        PageKind::Alerts | PageKind::ServerAlerts | PageKind::Settings => "/help/alerts",
         PageKind::Limits | PageKind::Secrets => "/help/limits-and-secrets",
         PageKind::Health => "/help/status",
         PageKind::Usage => "/help/metrics",

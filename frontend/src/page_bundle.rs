@@ -8,7 +8,7 @@ use crate::api::ApiError;
 use crate::components::{deferred, is_first_page};
 use crate::features::access_requests::AccessRequestsPage;
 use crate::features::accounts::{AccountCallbackPage, AccountProvidersPage, AccountsPage};
-use crate::features::alerts::AlertsPage;
+use crate::features::alerts::{AlertsPage, ServerAlertsPage};
 use crate::features::authorize::AuthorizePage;
 use crate::features::bus_programs::{
     BusProgramPage, BusProgramsPage, DeadLettersPage, NewServicePage, ServiceDefinitionPage,

@@ -102,6 +102,8 @@ macro_rules! page_table {
                 Usage = "projects/{project}/usage", "Usage", Gauge, Run, In(ReadDefinitions) => UsagePage;
                 /// Suspicious patterns.
                 Alerts = "projects/{project}/alerts", "Alerts", Bell, Run, In(ReadAudit) => AlertsPage;
+                /// Suspicious patterns that belong to no project.
+                ServerAlerts = "server-alerts", "Server alerts", Bell, Server, SystemAdmin => ServerAlertsPage;
                 /// The record of what concerns no single project.
                 ServerRecords = "server-record", "Server record", Record, Server, SystemAdmin => ServerRecordsPage;
                 /// The state of this server.

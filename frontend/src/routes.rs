@@ -129,6 +129,7 @@ impl PageKind {
                 | Self::ServerRecords
                 | Self::Usage
                 | Self::Alerts
+                | Self::ServerAlerts
                 | Self::Limits
         )
     }

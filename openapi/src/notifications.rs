@@ -32,7 +32,7 @@ pub struct Notification {
     pub id: String,
     /// What it is about.
     pub kind: NotificationKind,
-    /// The project that it is in; absent in the list of one project.
+    /// The project that it is in; absent in the list of one project, and for an alert of the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(example = "demo", max_length = 64))]
     pub project_id: Option<String>,

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { assertAccessible } from '../support/axe.mjs';
 import { settled } from '../support/browser.mjs';
 import { setStage } from '../support/stage.mjs';
-import { becomes } from '../support/wait.mjs';
+import { becomes, until } from '../support/wait.mjs';
 
 const stage = setStage();
 
@@ -47,6 +47,20 @@ stage.story('outside of projects the bell lists what is unread in all of them, a
   await page.getByText('You have read all notifications of your projects.').waitFor();
   const read = (await server.get('/projects/bell/notifications')).items.map((item) => item.read);
   assert.deepEqual(read, [true]);
+});
+
+stage.story('an alert of the server is in the bell outside of projects, and on a page of its own', async (page) => {
+  const { server } = stage;
+  for (let attempt = 0; attempt < 20; attempt += 1) await server.ask('GET', '/auth/me', { token: 'tgk_00000000_wrong' });
+  await until('the alert', async () => (await server.get('/alerts')).items.length > 0);
+  await page.goto('/ui/projects');
+  await page.getByRole('button', { name: /^Notifications/ }).click();
+  await page.getByRole('link', { name: /credentials/ }).click();
+  await page.waitForURL('**/ui/server-alerts?show=*');
+  const row = page.locator('tr[aria-current]').filter({ hasText: 'Many refused credentials' });
+  await row.getByRole('button', { name: 'Acknowledge' }).click();
+  await row.getByText('Acknowledged by admin').waitFor();
+  await assertAccessible(page, 'the alerts of the server');
 });
 
 stage.story('an alert leads to its record and its caller, and several are acknowledged at once', async (page) => {

@@ -12,11 +12,11 @@ const stage = setStage();
 const NO_ACCESS = 'You have no access to this page';
 /** What a role may not read. */
 const CLOSED = {
-  agent: ['users', 'health', 'server-record', 'upload', 'upload-project', 'new-tool', 'new-service', 'imports', 'import-new', 'import', 'import-again', 'quarantine', 'quarantine-one',
+  agent: ['users', 'health', 'server-alerts', 'server-record', 'upload', 'upload-project', 'new-tool', 'new-service', 'imports', 'import-new', 'import', 'import-again', 'quarantine', 'quarantine-one',
     'mcp-servers', 'mcp-servers-add', 'mcp-servers-form', 'mcp-server', 'mcp-server-import', 'mcp-server-definition', 'services', 'service', 'service-definition', 'dead-letters', 'states',
     'permissions', 'permissions-tool', 'permissions-person', 'permissions-unused', 'keys', 'policy-tests', 'records', 'usage', 'alerts', 'limits', 'secrets', 'settings', 'account-providers'],
-  viewer: ['users', 'health', 'server-record', 'upload', 'upload-project', 'new-tool', 'new-service', 'permissions', 'permissions-tool', 'permissions-person', 'permissions-unused', 'keys', 'records', 'alerts', 'secrets'],
-  auditor: ['users', 'health', 'server-record', 'upload', 'upload-project', 'new-tool', 'new-service', 'keys', 'secrets'],
+  viewer: ['users', 'health', 'server-alerts', 'server-record', 'upload', 'upload-project', 'new-tool', 'new-service', 'permissions', 'permissions-tool', 'permissions-person', 'permissions-unused', 'keys', 'records', 'alerts', 'secrets'],
+  auditor: ['users', 'health', 'server-alerts', 'server-record', 'upload', 'upload-project', 'new-tool', 'new-service', 'keys', 'secrets'],
 };
 
 /** Runs in a window of somebody with a role. `assertNothingRefused` fails with what the server has refused since the last time. */

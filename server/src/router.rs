@@ -220,6 +220,7 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(alerts::acknowledge_server_alert))
         .routes(routes!(notifications::list_notifications))
         .routes(routes!(notifications::list_all_notifications))
+        .routes(routes!(notifications::read_server_notifications))
         .routes(routes!(notifications::read_notifications))
         .routes(routes!(help::search_help))
         .routes(routes!(health::get_health))

@@ -24,7 +24,10 @@ pub(crate) fn NotificationList(
         let here = project.get_untracked();
         spawn_local(async move {
             for (project, ids) in by_project(&here, read) {
-                let path = in_project(&project, &["notifications", "read"]);
+                let path = match project.as_str() {
+                    "" => "/notifications/read".to_owned(),
+                    project => in_project(project, &["notifications", "read"]),
+                };
                 // What could not be marked is still unread in the next answer.
                 let _ = Ask::post(path, Body::json(&ReadNotifications { ids }))
                     .send()
@@ -57,7 +60,8 @@ pub(crate) fn NotificationList(
     }
 }
 
-/// The ids of notifications by the project that they are in, which is that of the page where they name none.
+/// The ids of notifications by the project that they are in, which is that of the page where they name none; outside of projects
+/// those of the server.
 fn by_project(here: &str, items: Vec<Notification>) -> Vec<(String, Vec<String>)> {
     let mut all: Vec<(String, Vec<String>)> = Vec::new();
     for item in items {
@@ -121,6 +125,7 @@ fn items(project: &str, list: &Notifications, read: Callback<Vec<Notification>>)
 fn place(here: &str, item: &Notification) -> String {
     let project = item.project_id.as_deref().unwrap_or(here);
     let (page, parameter) = match item.kind {
+        NotificationKind::Alert if project.is_empty() => (PageKind::ServerAlerts, SHOWN),
         NotificationKind::Alert => (PageKind::Alerts, SHOWN),
         NotificationKind::Quarantine => (PageKind::Quarantine, "tool"),
         NotificationKind::AccessRequest | NotificationKind::AccessDecision => {

@@ -6,7 +6,8 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use toolgate_api::notifications::{Notifications, ReadNotifications};
 use toolgate_api::{Diagnostic, ErrorCode};
-use toolgate_core::ids::UserId;
+use toolgate_core::ids::{ProjectUid, UserId};
+use toolgate_store::rows::NO_PROJECT;
 
 use crate::auth::authenticator::Credential;
 use crate::extract::{InProject, Json, SignedIn, Use};
@@ -38,7 +39,8 @@ pub async fn list_notifications(
 /// List the notifications of all projects
 ///
 /// What the user who is signed in has not read in the projects that the user belongs to; of more than 50 projects, the first by id
-/// are looked at. Each is marked as read in its project.
+/// are looked at. Each is marked as read in its project. For system administrators also the alerts of the server, which name no
+/// project.
 #[utoipa::path(get, path = "/notifications", tag = "alerts",
     responses((status = 200, description = "The notifications", body = Notifications)))]
 pub async fn list_all_notifications(
@@ -60,18 +62,37 @@ pub async fn read_notifications(
     Json(request): Json<ReadNotifications>,
 ) -> Result<StatusCode, Problem> {
     let user = user(&place)?;
-    let fits = (1..=IDS).contains(&request.ids.len()) && request.ids.iter().all(|id| id.len() <= LONGEST);
+    mark_read(&gateway, user, place.project.row.uid, &request.ids).await
+}
+
+/// Mark notifications of the server as read
+///
+/// Those that name no project, for the user who is signed in; others are not affected. An id that is not listed has no effect.
+#[utoipa::path(post, path = "/notifications/read", tag = "alerts",
+    request_body = ReadNotifications, responses((status = 204, description = "Marked")))]
+pub async fn read_server_notifications(
+    State(gateway): State<Arc<Gateway>>,
+    who: SignedIn,
+    Json(request): Json<ReadNotifications>,
+) -> Result<StatusCode, Problem> {
+    mark_read(&gateway, who.user.id, NO_PROJECT, &request.ids).await
+}
+
+async fn mark_read(
+    gateway: &Gateway,
+    user: UserId,
+    project: ProjectUid,
+    ids: &[String],
+) -> Result<StatusCode, Problem> {
+    let fits = (1..=IDS).contains(&ids.len()) && ids.iter().all(|id| id.len() <= LONGEST);
     refuse([(!fits).then(|| {
         Diagnostic::error(format!(
-            "1 to {IDS} ids of at most {LONGEST} bytes are taken: send the ids that `GET /projects/{{project_id}}/notifications` lists"
+            "1 to {IDS} ids of at most {LONGEST} bytes are taken: send ids of the list of notifications"
         ))
         .at_pointer("/ids")
     })])?;
-    let (uid, now) = (place.project.row.uid, gateway.clock.now());
-    gateway
-        .store
-        .read_notifications(user, uid, &request.ids, now)
-        .await?;
+    let now = gateway.clock.now();
+    gateway.store.read_notifications(user, project, ids, now).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -279,7 +279,31 @@ async fn refused_credentials_are_an_alert_of_the_server() {
         [Value::Null; 0],
         "it belongs to no project"
     );
-    let path = format!("/alerts/{}/acknowledge", alerts[0]["id"].as_str().expect("an id"));
+
+    let id = alerts[0]["id"].as_str().expect("an id");
+    let waiting = async || {
+        let found = admin.get("/notifications").await.expect(200).json();
+        found["items"].as_array().expect("items").clone()
+    };
+    let waits = waiting().await;
+    assert_eq!(waits.len(), 1, "{waits:?}");
+    assert_eq!(
+        (&waits[0]["subject"], &waits[0]["project_id"]),
+        (&alerts[0]["id"], &Value::Null)
+    );
+    let user = json!({"username": "vera", "password": "a long enough password"});
+    admin.post("/users", &user).await.expect(201);
+    let signed_in = app.anonymous().post("/auth/login", &user).await.expect(200).json();
+    let viewer = app.client(signed_in["access_token"].as_str().expect("a token"));
+    let none = viewer.get("/notifications").await.expect(200).json();
+    assert_eq!(none["items"], json!([]), "it is for system administrators");
+    let read = json!({"ids": [waits[0]["id"]]});
+    viewer.post("/notifications/read", &read).await.expect(204);
+    assert_eq!(waiting().await.len(), 1, "others have not read it");
+    admin.post("/notifications/read", &read).await.expect(204);
+    assert_eq!(waiting().await, [Value::Null; 0]);
+
+    let path = format!("/alerts/{id}/acknowledge");
     let seen = admin.post(&path, &json!({})).await.expect(200).json();
     assert_eq!(seen["acknowledged_by"], "admin");
 }

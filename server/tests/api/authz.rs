@@ -94,6 +94,7 @@ fn table() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("list_notifications", &["admin"]),
         ("list_all_notifications", &["admin"]),
         ("read_notifications", &["admin"]),
+        ("read_server_notifications", &["admin"]),
         ("search_help", ALL),
         ("count_sessions", READERS),
         ("begin_second_factor", ALL),
@@ -363,7 +364,7 @@ async fn attempt(client: &Client<'_>, method: &str, path: &str, id: &str) -> cra
     let body = match id {
         "login" => json!({"username": "x"}),
         "set_personal_key" => json!({"key": "x"}),
-        "read_notifications" => json!({"ids": ["x"]}),
+        "read_notifications" | "read_server_notifications" => json!({"ids": ["x"]}),
         _ => json!({}),
     };
     if id == "logout"

@@ -19,7 +19,7 @@ use crate::imports_kept::{description, pet};
 use crate::support::{Client, PASSWORD, TestApp, serve};
 
 /// Operations with a method that changes something, though they do not.
-const HARMLESS: [(&str, &str); 9] = [
+const HARMLESS: [(&str, &str); 10] = [
     (
         "login",
         "makes a token that is stored nowhere; refusals are in the log",
@@ -40,6 +40,10 @@ const HARMLESS: [(&str, &str); 9] = [
     ),
     (
         "read_notifications",
+        "what the user has read; others are not affected",
+    ),
+    (
+        "read_server_notifications",
         "what the user has read; others are not affected",
     ),
     (

@@ -1,4 +1,4 @@
-//! Suspicious patterns, and who has acknowledged them.
+//! Suspicious patterns, and who has acknowledged them: those of a project, and those of the server.
 
 use std::sync::Arc;
 
@@ -24,16 +24,51 @@ const CHOICES: [(&str, &str); 3] = [
     ("true", marked("Acknowledged")),
 ];
 
-/// All alerts, newest first.
+/// The alerts of the project, newest first.
 #[component]
 pub(crate) fn AlertsPage() -> impl IntoView {
     let project = project_in_path();
+    view! {
+        <SectionHead section=PageKind::Alerts text=t("Suspicious patterns in the record, and upstreams that fail. The settings say when an alert is raised.")>
+            <a class="button" href=move || Page::of_project(project.get(), PageKind::Settings).path()>
+                {t("Thresholds")}
+            </a>
+        </SectionHead>
+        {alerts(
+            Some(project),
+            t("Repeated attempts to get more groups, a key used from many addresses, an upstream that fails in a row: such patterns appear here."),
+        )}
+    }
+}
+
+/// The alerts that belong to no project, newest first.
+#[component]
+pub(crate) fn ServerAlertsPage() -> impl IntoView {
+    view! {
+        <SectionHead
+            section=PageKind::ServerAlerts
+            text=t("Suspicious patterns that belong to no single project: many sign-ins or credentials that one address sent were refused.")
+        />
+        {alerts(None, t("Many refused sign-ins or credentials from one address appear here."))}
+    }
+}
+
+/// Where the alerts of the project, or of the server, are.
+fn in_place(project: Option<&str>, path: &[&str]) -> String {
+    match project {
+        Some(project) => in_project(project, path),
+        None => format!("/{}", path.join("/")),
+    }
+}
+
+/// Those of the project, or of the server, with filters.
+fn alerts(project: Option<Memo<String>>, none: &'static str) -> AnyView {
     let [acknowledged, rule, q] = ["acknowledged", "rule", "q"].map(UrlParam::new);
     let range = TimeRange::new("");
     let address = text_memo(move || {
         let [(since, from), (until, to)] = range.query();
         with_query(
-            in_project(&project.get(), &["alerts"]),
+            in_place(project.map(|id| id.get()).as_deref(), &["alerts"]),
             &[
                 ("acknowledged", acknowledged.get().as_str()),
                 ("rule", &rule.get()),
@@ -45,14 +80,16 @@ pub(crate) fn AlertsPage() -> impl IntoView {
     });
     let list = Paged::new(move || address.get());
     let action = Action::new();
-    let acknowledge = Callback::new(move |id: String| {
-        let path = in_project(&project.get_untracked(), &["alerts", &id, "acknowledge"]);
-        action.send(Ask::post(path, Body::None), move |_| list.reload());
-    });
+    let ask = move |id: &str| {
+        let project = project.map(|id| id.get_untracked());
+        let path = in_place(project.as_deref(), &["alerts", id, "acknowledge"]);
+        Ask::post(path, Body::None)
+    };
+    let acknowledge = Callback::new(move |id: String| action.send(ask(&id), move |_| list.reload()));
     let session = Session::get();
     let cells: Cells = Arc::new(move |item: &Item| {
         let alert = item.read::<Alert>()?;
-        let places = Places::of(&project.get_untracked(), session, &alert);
+        let places = project.map(|id| Places::of(&id.get_untracked(), session, &alert));
         Some(row(alert, places, acknowledge))
     });
     let bulk = Deed {
@@ -66,39 +103,30 @@ pub(crate) fn AlertsPage() -> impl IntoView {
                 .is_none()
                 .then(|| (alert.id.to_string(), alert.message))
         }),
-        ask: Arc::new(move |id: &str| {
-            let path = in_project(&project.get_untracked(), &["alerts", id, "acknowledge"]);
-            Ask::post(path, Body::None)
-        }),
+        ask: Arc::new(ask),
     };
     let rules = AlertRule::ALL.map(|rule| (rule.as_str().to_owned(), words_of(rule)));
     let rules = [(String::new(), t("Every pattern").to_owned())]
         .into_iter()
         .chain(rules);
     let rules = Signal::stored(rules.collect::<Vec<_>>());
-    let empty = || {
-        view! {
-            <EmptyState
-                symbol=Symbol::Bell
-                title=t("No alerts")
-                text=t("Repeated attempts to get more groups, a key used from many addresses, an upstream that fails in a row: such patterns appear here.")
-            />
-        }
-    };
+    let empty = move || view! { <EmptyState symbol=Symbol::Bell title=t("No alerts") text=none /> };
     let options = Signal::stored(
         CHOICES
             .map(|(key, text)| (key.to_owned(), t(text).to_owned()))
             .to_vec(),
     );
+    let columns = [t("When"), t("Pattern"), t("Message"), t("Links"), t("Status")];
+    let columns = columns
+        .into_iter()
+        .filter(|column| project.is_some() || *column != t("Links"));
+    let columns = columns.collect::<Vec<_>>();
     view! {
-        <SectionHead section=PageKind::Alerts text=t("Suspicious patterns in the record, and upstreams that fail. The settings say when an alert is raised.")>
-            <a class="button" href=move || Page::of_project(project.get(), PageKind::Settings).path()>
-                {t("Thresholds")}
-            </a>
-        </SectionHead>
         <div class="filters">
             <SearchBox param=q name=t("Search alerts") placeholder=t("Search by message or caller") />
-            <Select id="alert-rule" name=t("Pattern") value=rule.signal() options=rules on_change=move |key: String| rule.push(&key) />
+            {project.map(|_| view! {
+                <Select id="alert-rule" name=t("Pattern") value=rule.signal() options=rules on_change=move |key: String| rule.push(&key) />
+            })}
             <Select
                 id="alert-acknowledged"
                 name=t("Which alerts")
@@ -109,8 +137,9 @@ pub(crate) fn AlertsPage() -> impl IntoView {
             <TimeRangePicker range />
         </div>
         {action.outcome()}
-        <List list bulk what=t("alerts") columns=[t("When"), t("Pattern"), t("Message"), t("Links"), t("Status")] cells empty />
+        <List list bulk what=t("alerts") columns cells empty />
     }
+    .into_any()
 }
 
 /// A rule in words.
@@ -158,8 +187,8 @@ impl Places {
     }
 }
 
-fn row(alert: Alert, places: Places, acknowledge: Callback<String>) -> AnyView {
-    let links: Vec<_> = [
+fn links(places: Places, alert: &Alert) -> impl IntoView + use<> {
+    let links = [
         (t("Record"), places.record),
         (t("Calls"), places.records),
         (t("Caller"), places.caller),
@@ -167,11 +196,20 @@ fn row(alert: Alert, places: Places, acknowledge: Callback<String>) -> AnyView {
     .into_iter()
     .filter_map(|(text, href)| Some((text, href?)))
     .map(|(text, href)| view! { <a href=href>{text}</a> })
-    .collect();
-    let who = alert
-        .subject_name
-        .clone()
-        .unwrap_or_else(|| alert.subject.clone());
+    .collect::<Vec<_>>();
+    let who = alert.subject_name.as_ref().unwrap_or(&alert.subject);
+    view! {
+        <td role="cell" data-label=t("Links")>
+            <span class="row" role="group" aria-label=tf!("Links of the alert about {who}", who)>
+                {links}
+            </span>
+        </td>
+    }
+}
+
+/// An alert of the server leads nowhere: what was refused before it was known who asks is not on the record.
+fn row(alert: Alert, places: Option<Places>, acknowledge: Callback<String>) -> AnyView {
+    let links = places.map(|places| links(places, &alert));
     let id = alert.id.to_string();
     let status = match alert.acknowledged_by {
         Some(by) => view! { <span class="muted">{t("Acknowledged by ")} {by}</span> }.into_any(),
@@ -205,11 +243,7 @@ fn row(alert: Alert, places: Places, acknowledge: Callback<String>) -> AnyView {
         </th>
         <td role="cell" data-label=t("Pattern")>{words_of(alert.rule)}</td>
         <td role="cell" data-label=t("Message")>{alert.message}</td>
-        <td role="cell" data-label=t("Links")>
-            <span class="row" role="group" aria-label=tf!("Links of the alert about {who}", who)>
-                {links}
-            </span>
-        </td>
+        {links}
         <td role="cell" data-label=t("Status")>
             <span class="row">{status} {delivery}</span>
             {error}

@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use toolgate_api::access_requests::{AccessRequestStatus, Asked};
+use toolgate_api::alerts::Alert;
 use toolgate_api::notifications::{Notification, NotificationKind, Notifications};
 use toolgate_core::ids::{ProjectUid, UserId};
 use toolgate_core::principal::{Permission, PrincipalRef, Role, allows};
-use toolgate_store::rows::AlertFilter;
+use toolgate_store::rows::{AlertFilter, NO_PROJECT};
 
 use crate::gateway::entry::{Caller, Entry};
 use crate::gateway::server_snapshot::ProjectState;
@@ -37,8 +38,8 @@ pub async fn list(gateway: &Gateway, entry: &Entry, user: UserId) -> Result<Noti
     Ok(newest(items))
 }
 
-/// What a user has not read in the projects that the user belongs to, newest first. Of more than 50 projects, the first by id
-/// are looked at.
+/// What a user has not read in the projects that the user belongs to, newest first; for system administrators also the alerts of the
+/// server. Of more than 50 projects, the first by id are looked at.
 ///
 /// # Errors
 /// When the database does not answer.
@@ -56,6 +57,11 @@ pub async fn of_all_projects(
     let mut places: Vec<_> = caller.server_snapshot.projects().filter_map(of_caller).collect();
     places.sort_by(|(a, _), (b, _)| a.row.id.cmp(&b.row.id));
     let mut all = Vec::new();
+    if caller.identity.system_admin {
+        let items = alerts(gateway, NO_PROJECT).await?;
+        let items = with_read(gateway, user, NO_PROJECT, items).await?;
+        all.extend(items.into_iter().filter(|item| !item.read));
+    }
     for (project, role) in places.into_iter().take(PROJECTS) {
         let items = Box::pin(of_project(gateway, caller, (project, role), user)).await?;
         let unread = items.into_iter().filter(|item| !item.read);
@@ -83,7 +89,7 @@ async fn of_project(
     let mut items = Vec::new();
     let uid = project.row.uid;
     if allows(role, Permission::ReadAudit) {
-        alerts(gateway, uid, &mut items).await?;
+        items.extend(alerts(gateway, uid).await?);
     }
     if allows(role, Permission::EditDefinitions) {
         items.extend(waiting::changes(gateway, uid).await?);
@@ -96,28 +102,35 @@ async fn of_project(
         let directory = &caller.server_snapshot.directory;
         items.extend(waiting::keys(directory, uid, caller.now));
     }
-    let read = gateway.store.notifications_read(user, uid).await?;
+    with_read(gateway, user, uid, items).await
+}
+
+/// The items, each with whether the user has read it.
+async fn with_read(
+    gateway: &Gateway,
+    user: UserId,
+    project: ProjectUid,
+    mut items: Vec<Notification>,
+) -> Result<Vec<Notification>, Problem> {
+    let read = gateway.store.notifications_read(user, project).await?;
     for item in &mut items {
         item.read = read.contains(&item.id);
     }
     Ok(items)
 }
 
-async fn alerts(gateway: &Gateway, uid: ProjectUid, items: &mut Vec<Notification>) -> Result<(), Problem> {
+/// Alerts of the project, or of the server, that are not acknowledged.
+async fn alerts(gateway: &Gateway, project: ProjectUid) -> Result<Vec<Notification>, Problem> {
     let filter = AlertFilter {
         acknowledged: Some(false),
         ..AlertFilter::default()
     };
-    let found = gateway.store.alerts(uid, &filter, None, OF_KIND).await?;
-    items.extend(found.into_iter().map(|alert| {
-        notification(
-            NotificationKind::Alert,
-            alert.at,
-            &alert.id.to_string(),
-            alert.message,
-        )
-    }));
-    Ok(())
+    let found = gateway.store.alerts(project, &filter, None, OF_KIND).await?;
+    let of = |alert: Alert| {
+        let id = alert.id.to_string();
+        notification(NotificationKind::Alert, alert.at, &id, alert.message)
+    };
+    Ok(found.into_iter().map(of).collect())
 }
 
 /// What became of the user's own requests.
