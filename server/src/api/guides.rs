@@ -10,15 +10,15 @@ use toolgate_api::guides::{Guide, GuideDefinition, GuidePage, GuideUpload};
 use toolgate_api::tools::UploadOutcome;
 use toolgate_core::definition::parse_guides;
 use toolgate_core::principal::Permission;
+use toolgate_core::snapshot::CompiledTool;
 use toolgate_store::rows::GuideRow;
 
 use super::permissions::PutHeaders;
 use super::precondition::{IfMatch, PutCondition, etag, unchanged};
-use super::projects::PageQuery;
 use super::tools_edit;
-use crate::extract::{EditDefinitions, InProject, Json, Path, Query, Use};
+use crate::extract::{EditDefinitions, InProject, Json, Path, Query, Use, check_lengths};
 use crate::gateway::entry::Entry;
-use crate::gateway::guides::{self, find, not_found, shown, wire};
+use crate::gateway::guides::{self, find, is_about, not_found, shown, wire};
 use crate::gateway::{Gateway, Problem, cursor};
 
 /// The guide in the path, after its project.
@@ -48,22 +48,47 @@ pub struct GuidesYaml {
     yaml: String,
 }
 
+/// Which guides to list.
+#[derive(Deserialize, utoipa::IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct GuideQuery {
+    /// Those about this tool: of the project, of its groups, and of the import that it belongs to. None for a tool that the caller
+    /// may not use.
+    #[param(example = "web-search", max_length = 128)]
+    tool: Option<String>,
+    /// `next_cursor` of the page before.
+    #[param(max_length = 1024)]
+    cursor: Option<String>,
+    /// Items per page.
+    #[param(minimum = 1, maximum = 200, default = 50)]
+    limit: Option<u32>,
+}
+
 /// List guides
 ///
 /// By id, without their texts. Callers see the guides of the project, of groups that they may use, and of imports whose tools
 /// they may use; those who may read definitions see all.
-#[utoipa::path(get, path = "/projects/{project_id}/guides", tag = "guides", params(super::ProjectPath, PageQuery),
+#[utoipa::path(get, path = "/projects/{project_id}/guides", tag = "guides", params(super::ProjectPath, GuideQuery),
     responses((status = 200, description = "A page", body = GuidePage)))]
 pub async fn list_guides(
     place: InProject<Use>,
-    Query(query): Query<PageQuery>,
+    Query(query): Query<GuideQuery>,
 ) -> Result<axum::Json<GuidePage>, Problem> {
-    let (after, limit) = query.parse()?;
-    let after = after.unwrap_or_default();
+    check_lengths(&[("tool", &query.tool, 128)])?;
+    let after = cursor::parse(query.cursor.as_deref())?.unwrap_or_default();
+    let limit = cursor::limit(query.limit)?;
     let all = place.may(Permission::ReadDefinitions);
+    let may_use = |tool: &&Arc<CompiledTool>| {
+        let mut groups = tool.groups.iter();
+        all || tool.is_offered() && groups.any(|group| place.grant.groups.covers(group))
+    };
+    let of_tool = |name: &String| place.project.snapshot.tool(name).filter(may_use);
+    let about = query.tool.as_ref().map(of_tool);
     let page = seen(&place, all)
         .into_iter()
         .filter(|guide| guide.id > after)
+        .filter(|guide| about.is_none_or(|tool| tool.is_some_and(|tool| is_about(guide, tool))))
         .take(limit + 1)
         .map(|guide| wire(guide, false, all))
         .collect();

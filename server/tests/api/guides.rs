@@ -17,7 +17,16 @@ fn guide(group: Option<&str>, text: &str) -> Value {
 }
 
 async fn ids(client: &Client<'_>) -> Vec<String> {
-    let listed = client.get(GUIDES).await.expect(200).json();
+    listed(client, "").await
+}
+
+async fn about(client: &Client<'_>, tool: &str) -> Vec<String> {
+    listed(client, &format!("?tool={tool}")).await
+}
+
+async fn listed(client: &Client<'_>, query: &str) -> Vec<String> {
+    let path = format!("{GUIDES}{query}");
+    let listed = client.get(&path).await.expect(200).json();
     let items = listed["items"].as_array().expect("a list");
     assert!(items.iter().all(|guide| guide["text"].is_null()), "{items:?}");
     items
@@ -138,4 +147,13 @@ async fn callers_see_the_guides_of_what_they_may_use() {
     // Those who read definitions see all.
     let viewer = app.key(&admin, "demo", "viewer", &[]).await;
     assert_eq!(ids(&viewer).await, ["all", "of-a", "of-pets"]);
+    // About a tool: of the project, of its groups, and of its import.
+    let tool = "name: own\ntype: static\ngroup: [a/x]\noptions: {static: {result: 1}}\n";
+    admin.upload("/projects/demo/tools", tool).await.expect(201);
+    assert_eq!(about(&viewer, "own").await, ["all", "of-a"]);
+    assert_eq!(about(&viewer, "getPet").await, ["all", "of-pets"]);
+    assert_eq!(about(&agent, "getPet").await, ["all", "of-pets"]);
+    for (client, unknown) in [(&viewer, "nothing"), (&agent, "own"), (&agent, "nothing")] {
+        assert_eq!(about(client, unknown).await, [""; 0], "{unknown}");
+    }
 }

@@ -131,7 +131,7 @@ pub(crate) fn ToolPage() -> impl IntoView {
 
 /// What a tool is, in short.
 fn about(project: String, tool: Tool) -> AnyView {
-    let guides = guides(project, &tool);
+    let guides = guides(project, &tool.name);
     let moves_to: Vec<_> = tool.state.into_iter().collect();
     let states = if tool.available_in_states.iter().any(|state| state == "*") {
         t("any state").into_any()

@@ -5,6 +5,7 @@ mod change;
 use toolgate_api::guides::Guide;
 use toolgate_core::guides::is_shown;
 use toolgate_core::policy::groups::GroupSet;
+use toolgate_core::snapshot::CompiledTool;
 use toolgate_store::rows::GuideRow;
 
 pub use self::change::{invalid, put, remove, upload};
@@ -32,6 +33,22 @@ pub fn shown(project: &ProjectState, groups: GroupSet) -> impl Iterator<Item = &
             offered.map(|tool| tool.groups.as_slice()),
         )
     })
+}
+
+/// Whether a guide is about a tool: one of the project, of a group that covers one of the tool's, or of the tool's import.
+#[must_use]
+pub fn is_about(guide: &GuideRow, tool: &CompiledTool) -> bool {
+    match (&guide.definition.group, &guide.definition.source) {
+        (Some(group), _) => {
+            let of: GroupSet = [group.as_str()].into_iter().collect();
+            tool.groups.iter().any(|group| of.covers(group))
+        }
+        (None, Some(_)) => {
+            let name = tool.definition.name.as_str();
+            guide.tools.iter().any(|of_source| of_source == name)
+        }
+        (None, None) => true,
+    }
 }
 
 /// A guide as the API shows it; `whole` with its text, `author` with who changed it.

@@ -88,7 +88,10 @@ pub(super) fn build_ahead() {
         return;
     }
     // What is wrong with the code is said when the tests are compiled.
-    let _ = linting(&format!("build --quiet --keep-going {SERVER_FEATURES} --bins --tests")).read_all();
+    let _ = linting(&format!(
+        "build --quiet --keep-going {SERVER_FEATURES} --bins --tests"
+    ))
+    .read_all();
 }
 
 /// Builds the server with the embedded dashboard exactly as the unit stage does, so that nothing is compiled twice; once in a
