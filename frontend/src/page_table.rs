@@ -26,6 +26,8 @@ macro_rules! page_table {
             tools_pages {
                 /// The tools.
                 Tools = "projects/{project}/tools", "Tools", Tool, Build, In(Use) => ToolsPage;
+            }
+            new_tool_pages {
                 /// A tool from what is pasted.
                 NewTool = "projects/{project}/new-tool", "New tool", Plus, Build, In(EditDefinitions) => NewToolPage;
             }
@@ -58,6 +60,8 @@ macro_rules! page_table {
             upstream_pages {
                 /// MCP servers whose tools are tools of the project.
                 McpServers = "projects/{project}/mcp-servers", "MCP servers", Server, Build, In(ReadDefinitions) => McpServersPage;
+            }
+            bus_pages {
                 /// Tool services and workers on the message bus.
                 BusPrograms = "projects/{project}/services", "Services", Plug, Build, In(ReadDefinitions) => BusProgramsPage;
                 /// Messages of the bus that could not be handled.
@@ -69,9 +73,11 @@ macro_rules! page_table {
                 /// One MCP server.
                 McpServer = "projects/{project}/mcp-servers/{subject}", "MCP server", Server, Unlisted, In(ReadDefinitions) => McpServerPage;
             }
-            model_pages {
+            group_pages {
                 /// Groups, and which tools are in them.
                 Groups = "projects/{project}/groups", "Groups", Group, Build, In(Use) => GroupsPage;
+            }
+            state_pages {
                 /// States, and which tools lead from one to another.
                 States = "projects/{project}/states", "States", State, Build, In(ReadDefinitions) => StatesPage;
             }
@@ -82,12 +88,14 @@ macro_rules! page_table {
                 Keys = "projects/{project}/keys", "Keys", Key, Access, In(ManageKeys) => KeysPage;
                 /// The clients that users have let in.
                 Connections = "projects/{project}/connections", "Connections", Plug, Access, In(Use) => ConnectionsPage;
+                /// The users of this server.
+                Users = "users", "Users", Person, Server, SystemAdmin => UsersPage;
+            }
+            decision_pages {
                 /// What a caller would see, and why.
                 Simulator = "projects/{project}/simulator", "Simulator", Play, Access, In(Use) => SimulatorPage;
                 /// Stored expectations.
                 PolicyTests = "projects/{project}/policy-tests", "Policy tests", Check, Access, In(ReadDefinitions) => PolicyTestsPage;
-                /// The users of this server.
-                Users = "users", "Users", Person, Server, SystemAdmin => UsersPage;
             }
             authorize_pages {
                 /// Whether a client is let in.
@@ -122,6 +130,8 @@ macro_rules! page_table {
                 Profile = "profile", "Your profile", Person, Unlisted, Anyone => ProfilePage;
                 /// How agents and programs connect.
                 Connect = "projects/{project}/connect", "Connect", Plug, Project, In(Use) => ConnectPage;
+            }
+            account_pages {
                 /// What was asked for after refusals.
                 AccessRequests = "projects/{project}/access-requests", "Access requests", Bell, Access, In(Use) => AccessRequestsPage;
                 /// One's own accounts at services that tools call.

@@ -1,8 +1,9 @@
 //! The table of contents: every route, and the API document that falls out of it.
 
-use std::sync::Arc;
+use std::sync::OnceLock;
 
 use axum::Router;
+use axum::body::Bytes;
 use axum::http::{HeaderMap, HeaderValue, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -231,15 +232,14 @@ pub fn routes() -> OpenApiRouter<App> {
 
 /// The whole application.
 pub fn router(app: App) -> Router {
-    let (api, document) = routes().split_for_parts();
-    let document: Arc<str> = openapi::render(document).into();
+    let (api, _) = routes().split_for_parts();
     let api = api
         .merge(mcp::router())
         .merge(oauth::router())
         .merge(single_sign_on::router())
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(not_found)
-        .route("/openapi.json", get(move || async move { json(&document) }))
+        .route("/openapi.json", get(|| async { json(document()) }))
         .merge(docs())
         .merge(crate::help::router())
         .merge(web::router());
@@ -259,10 +259,17 @@ fn docs() -> Router<App> {
     }))
 }
 
-fn json(document: &str) -> Response {
+/// The API document, which is written when it is first asked for.
+fn document() -> Bytes {
+    static DOCUMENT: OnceLock<Bytes> = OnceLock::new();
+    let written = || Bytes::from(openapi::render(routes().into_openapi()));
+    DOCUMENT.get_or_init(written).clone()
+}
+
+fn json(text: Bytes) -> Response {
     (
         [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))],
-        document.to_string(),
+        text,
     )
         .into_response()
 }

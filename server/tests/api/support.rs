@@ -11,6 +11,7 @@ use axum::http::{HeaderMap, HeaderName, Method, Request, StatusCode, header};
 use chrono::{DateTime, TimeDelta, Utc};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
+use tokio::sync::OnceCell;
 use toolgate::clock::{Clock, SystemClock};
 use toolgate::config::{Config, ServeArgs};
 use toolgate::gateway::Gateway;
@@ -23,6 +24,9 @@ use uuid::Uuid;
 
 pub(crate) const ADMIN: &str = "admin";
 pub(crate) const PASSWORD: &str = "correct horse battery staple";
+
+/// The file of the database, in a folder of its test.
+const DATABASE: &str = "toolgate.db";
 
 /// Whatever there is now is changed.
 pub(crate) const ANY: [(HeaderName, &str); 1] = [(header::IF_MATCH, "*")];
@@ -109,7 +113,26 @@ impl TestApp {
     /// With settings from the environment, as an operator would give them.
     pub(crate) async fn with(settings: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
+        let has_own =
+            |(name, _): &(&str, &str)| name.starts_with("TOOLGATE_ADMIN") || *name == "TOOLGATE_DATABASE_URL";
+        if !settings.iter().any(has_own) {
+            let database = folder.path().join(DATABASE);
+            std::fs::write(database, Self::first_start().await).expect("a database");
+        }
         Self::in_folder(folder, settings).await
+    }
+
+    /// The database that a first start leaves. It is made once: making the tables and hashing the password are most of a start.
+    async fn first_start() -> &'static [u8] {
+        static FIRST: OnceCell<Vec<u8>> = OnceCell::const_new();
+        let made = async || {
+            let folder = tempfile::tempdir().expect("a temporary folder");
+            let app = Self::in_folder(folder, &[]).await;
+            app.gateway.records.shutdown(app.gateway.clock.now()).await;
+            app.gateway.store.close().await;
+            std::fs::read(app.folder.path().join(DATABASE)).expect("the database")
+        };
+        FIRST.get_or_init(made).await
     }
 
     /// On the database in a folder, as after a restart.
@@ -119,7 +142,7 @@ impl TestApp {
 
     async fn at(clock: Arc<LaterClock>, folder: tempfile::TempDir, settings: &[(&str, &str)]) -> Self {
         let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
-        let database = format!("sqlite:{}", folder.path().join("toolgate.db").display());
+        let database = format!("sqlite:{}", folder.path().join(DATABASE).display());
         let mut env = vec![
             ("TOOLGATE_DATABASE_URL".to_owned(), database),
             ("TOOLGATE_ADMIN_USERNAME".to_owned(), ADMIN.to_owned()),
@@ -175,7 +198,7 @@ impl TestApp {
     /// Changes the database past the server.
     pub(crate) async fn side(&self, sql: &str) {
         use sqlx::Connection;
-        let path = self.folder.path().join("toolgate.db");
+        let path = self.folder.path().join(DATABASE);
         let mut connection = sqlx::SqliteConnection::connect(&format!("sqlite:{}", path.display()))
             .await
             .expect("a side connection");
