@@ -59,7 +59,7 @@ const REFUSES = 'simulator';
 /** Loads the drawing of states, which is weighed apart, once there are states to draw. */
 const DRAWS = 'states';
 /** They are views of a page that others open far more often, and load their own code. */
-const VIEWS = ['mcp-server-import', 'mcp-server-definition'];
+const VIEWS = ['mcp-server-import', 'mcp-server-definition', 'tool-definition', 'tool-clone'];
 
 story('every page has named what it loads before it started', async (page) => {
   const late = {};

@@ -4,6 +4,7 @@ mod again;
 mod awaiting;
 mod badges;
 mod change;
+mod choices;
 mod choose;
 mod decide;
 mod hosts;

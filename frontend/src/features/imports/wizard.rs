@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use toolgate_api::imports::{ImportOutcome, ImportPreview};
 
 use super::badges::format_name;
+use super::choices;
 use super::choose::Choosing;
 use super::hosts::hosts_view;
 use super::layers::Layering;
@@ -193,11 +194,11 @@ fn Wizard(project: Memo<String>) -> impl IntoView {
                 <When test=move || is_read.get()>
                     <section class="panel stack" aria-label=t("The operations")>
                         <h2>{t("2. The operations")}</h2>
-                        {choosing.view(layering)}
+                        {choices::operations(choosing, layering)}
                     </section>
                     <section class="panel stack" aria-label=t("What the description leaves open")>
                         <h2>{t("3. What the description leaves open")}</h2>
-                        {questions.view(choosing.preview)}
+                        {choices::questions(questions, choosing.preview)}
                         {part(move || {
                             let suggested = choosing.preview.with(|preview| preview.as_ref()?.suggested_prefix.clone());
                             clash(suggested, on_prefix)
@@ -276,7 +277,6 @@ fn Wizard(project: Memo<String>) -> impl IntoView {
                 }
                     .into_any()
             })}
-            {layering.view()}
         </div>
     }
 }

@@ -9,6 +9,7 @@ mod conflict;
 mod definition;
 mod definition_form;
 mod draft;
+mod editing;
 mod empty;
 mod filters;
 mod guides;

@@ -6,15 +6,13 @@ use toolgate_api::tools::Tool;
 
 use super::call_form::CallForm;
 use super::change::{address, offer_undo};
-use super::definition::DefinitionEditor;
+use super::editing::{Edited, editor};
 use super::guides::guides;
 use super::revisions::Revisions;
 use super::uses::Uses;
 use crate::action::Action;
 use crate::api::{Ask, in_project, object, with_query};
-use crate::components::{
-    Badge, Breadcrumbs, Confirm, PageHeading, Tabs, Tags, TimeAgo, Toasts, deferred, fact, facts,
-};
+use crate::components::{Badge, Breadcrumbs, Confirm, PageHeading, Tabs, Tags, TimeAgo, Toasts, fact, facts};
 use crate::expectations;
 use crate::language::{marked, t, tf};
 use crate::loaded::Loaded;
@@ -45,9 +43,12 @@ pub(crate) fn ToolPage() -> impl IntoView {
     let may_read = condition(move || session.may(&project.get(), Permission::ReadDefinitions));
     let may_edit = condition(move || session.may(&project.get(), Permission::EditDefinitions));
     let editor = move |is_new: bool| {
-        let on_saved = move |()| loaded.reload();
-        deferred(t("the definition"), move || {
-            view! { <DefinitionEditor project name may_edit=may_edit.get() is_new on_saved /> }.into_any()
+        editor(Edited {
+            project,
+            name,
+            may_edit: may_edit.get(),
+            is_new,
+            on_saved: Callback::new(move |()| loaded.reload()),
         })
     };
     let content = part(move || {
