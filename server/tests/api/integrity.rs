@@ -9,7 +9,7 @@ const INTEGRITY: &str = "/projects/demo/audit/integrity";
 
 #[tokio::test]
 async fn the_record_is_verified_part_by_part_and_a_change_is_named() {
-    let app = TestApp::new().await;
+    let app = TestApp::started_first(&[]).await;
     let admin = app.demo().await;
     admin
         .upload("/projects/demo/tools", &tool("a", "https://s.jina.ai", "/x", ""))

@@ -28,6 +28,14 @@ pub(crate) const PASSWORD: &str = "correct horse battery staple";
 /// The file of the database, in a folder of its test.
 const DATABASE: &str = "toolgate.db";
 
+/// Settings of which the first start stores something.
+const OF_FIRST_START: [&str; 4] = [
+    "TOOLGATE_ADMIN_USERNAME",
+    "TOOLGATE_ADMIN_PASSWORD",
+    "TOOLGATE_DATABASE_URL",
+    "TOOLGATE_SECRETS_KEY",
+];
+
 /// Whatever there is now is changed.
 pub(crate) const ANY: [(HeaderName, &str); 1] = [(header::IF_MATCH, "*")];
 /// There is nothing yet.
@@ -112,13 +120,18 @@ impl TestApp {
 
     /// With settings from the environment, as an operator would give them.
     pub(crate) async fn with(settings: &[(&str, &str)]) -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let has_own =
-            |(name, _): &(&str, &str)| name.starts_with("TOOLGATE_ADMIN") || *name == "TOOLGATE_DATABASE_URL";
-        if !settings.iter().any(has_own) {
-            let database = folder.path().join(DATABASE);
-            std::fs::write(database, Self::first_start().await).expect("a database");
+        if settings.iter().any(|(name, _)| OF_FIRST_START.contains(name)) {
+            return Self::started_first(settings).await;
         }
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let database = folder.path().join(DATABASE);
+        std::fs::write(database, Self::first_start().await).expect("a database");
+        Self::in_folder(folder, settings).await
+    }
+
+    /// With a database of which this is the first start.
+    pub(crate) async fn started_first(settings: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
         Self::in_folder(folder, settings).await
     }
 
@@ -126,8 +139,7 @@ impl TestApp {
     async fn first_start() -> &'static [u8] {
         static FIRST: OnceCell<Vec<u8>> = OnceCell::const_new();
         let made = async || {
-            let folder = tempfile::tempdir().expect("a temporary folder");
-            let app = Self::in_folder(folder, &[]).await;
+            let app = Self::started_first(&[]).await;
             app.gateway.records.shutdown(app.gateway.clock.now()).await;
             app.gateway.store.close().await;
             std::fs::read(app.folder.path().join(DATABASE)).expect("the database")

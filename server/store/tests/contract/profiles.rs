@@ -1,6 +1,7 @@
 //! What users prefer, and what they have read.
 
 use toolgate_api::profile::{Density, Preferences, PreferredLanguage, PreferredTheme};
+use toolgate_store::rows::NO_PROJECT;
 
 use crate::backend::Backend;
 use crate::examples::{at, project_row, user_row};
@@ -55,6 +56,10 @@ async fn what_was_read_is_of_a_user_and_a_project(db: Backend) {
         (read(ada.id, other.uid).await, read(bob.id, demo.uid).await),
         (0, 0)
     );
+    // Those of the server are in no project.
+    let of_server = store.read_notifications(bob.id, NO_PROJECT, &ids[..1], at(1));
+    of_server.await.expect("stored");
+    assert_eq!(read(bob.id, NO_PROJECT).await, 1);
     assert_eq!(store.prune_read_notifications(at(1)).await.expect("pruned"), 0);
-    assert_eq!(store.prune_read_notifications(at(2)).await.expect("pruned"), 2);
+    assert_eq!(store.prune_read_notifications(at(2)).await.expect("pruned"), 3);
 }
