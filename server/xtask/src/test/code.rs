@@ -1,5 +1,6 @@
 //! The stages about our own Rust code.
 
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
@@ -60,9 +61,12 @@ pub(super) fn fetch() -> Result<()> {
 pub(super) fn unit() -> Result<Tally> {
     component("clippy")?;
     // `--tests` are the unit tests too, but no examples, which the lint compiles.
+    // Most of a test's time is waiting: for the disk, for the database, for an upstream.
+    let at_once = 2 * std::thread::available_parallelism().map_or(1, NonZero::get);
     let test = |what: &str| -> Result<Tally> {
+        let tests = linting(&format!("test --no-fail-fast --tests {what}"));
         Ok(count::libtest(
-            &linting(&format!("test --no-fail-fast --tests {what}")).tee()?,
+            &tests.env("RUST_TEST_THREADS", at_once.to_string()).tee()?,
         ))
     };
     Ok(super::all(&[
