@@ -99,7 +99,7 @@ pub struct Alert {
         schema(example = "research agent asked 5 times within 300 s for groups that it was not granted.")
     )]
     pub message: String,
-    /// The facts behind the sentence: an object with what the rule counted (`count`, `window_s`) and, where they matter,
+    /// The facts behind the sentence: an object with what the rule counted (`count`, and `window_s` where it counts in a window) and, where they matter,
     /// `groups`, `addresses` and the `request_id` that completed the pattern.
     #[cfg_attr(
         feature = "utoipa",

@@ -194,7 +194,8 @@ fn line(rows: RwSignal<Vec<Row>>, at: usize, row: Row, may_change: bool, callers
         let name = tf!("{what} of limit {number}", what = heads[2], number);
         let value = row.which;
         let of = match named_part(&row.kind.get()) {
-            None => return ().into_any(),
+            // A cell without a control is left out where the cells of a row wrap.
+            None => return view! { <span hidden></span> }.into_any(),
             Some("tool") => NamesOf::Tools,
             Some("group") => NamesOf::Groups,
             Some(_) => {

@@ -118,7 +118,6 @@ impl TermsFields {
                 <TextArea id="grant-groups" value=groups rows=4 mono=true />
             </Field>
             <div
-                class="field"
                 on:keydown=move |event| {
                     // Enter would send the form.
                     if event.key() == "Enter" {
@@ -127,13 +126,14 @@ impl TermsFields {
                     }
                 }
             >
-                <label for="grant-add">{t("Add a group")}</label>
-                <div class="row row-field">
-                    <NameInput id="grant-add" value=group of=NamesOf::Groups project=Some(project) />
-                    <button type="button" class="button" on:click=move |_| append(groups, group)>
-                        {t("Add")}
-                    </button>
-                </div>
+                <Field id="grant-add" label=t("Add a group") help=t("It becomes a line above.")>
+                    <div class="row row-field">
+                        <NameInput id="grant-add" value=group of=NamesOf::Groups project=Some(project) />
+                        <button type="button" class="button" on:click=move |_| append(groups, group)>
+                            {t("Add")}
+                        </button>
+                    </div>
+                </Field>
             </div>
             <Field id="grant-expires" label=t("Everything ends") help=t("A time in RFC 3339, or empty.")>
                 <TextInput id="grant-expires" value=expires mono=true placeholder="2026-12-31T18:00:00Z" max="40" />

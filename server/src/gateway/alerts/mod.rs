@@ -72,7 +72,9 @@ fn alert(id: Uuid, found: &Found, window_s: u32, delivery: AlertDelivery) -> Ale
     let who = found.subject_name.as_deref().unwrap_or(&found.subject);
     let mut details = Map::new();
     details.insert("count".to_owned(), json!(finding.count));
-    details.insert("window_s".to_owned(), json!(window_s));
+    if finding.rule != AlertRule::UpstreamFailures {
+        details.insert("window_s".to_owned(), json!(window_s));
+    }
     if !finding.groups.is_empty() {
         details.insert("groups".to_owned(), json!(finding.groups));
     }
