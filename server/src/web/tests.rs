@@ -115,7 +115,7 @@ mod embedded {
     #[case("imports/petstore", "imports")]
     #[case("imports/new", "intake")]
     #[case("upload", "upload")]
-    #[case("states", "model")]
+    #[case("states", "state")]
     #[case("keys", "access")]
     #[case("records", "run")]
     #[tokio::test]

@@ -91,9 +91,9 @@ pub(crate) mod tests {
         let of = |path: &str| &rows.iter().find(|row| row["path"] == path).unwrap()["chunks"];
         assert_eq!(of("/ui/"), &json!([]));
         let hashed = |name| package.hashed(name).unwrap();
-        let tools = json!([hashed("chunk_1.wasm"), hashed("split_tools_pages.wasm")]);
-        assert_eq!(of("/ui/projects/{project}/tools"), &tools);
-        assert_eq!(of("/ui/projects/{project}/new-tool"), &tools);
+        let imports = json!([hashed("chunk_1.wasm"), hashed("split_imports_pages.wasm")]);
+        assert_eq!(of("/ui/projects/{project}/imports"), &imports);
+        assert_eq!(of("/ui/projects/{project}/imports/{subject}"), &imports);
     }
 
     #[test]
