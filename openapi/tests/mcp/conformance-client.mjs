@@ -224,6 +224,8 @@ async function main() {
 
 if (process.argv[2] === "drive") {
   await drive(process.argv[3]);
+  // Its connections are kept open for seconds, and the suite would wait for them.
+  process.exit();
 } else {
   process.exit(await main());
 }
