@@ -85,19 +85,6 @@ pub(super) fn unit() -> Result<Tally> {
     ]))
 }
 
-/// Compiles what needs no dashboard, on a clone that has none yet: the last step of compiling the dashboard leaves a core idle.
-/// The server embeds the dashboard, so that its own crate fails here and is compiled later.
-pub(super) fn build_ahead() {
-    if crate::paths::target().join("ui").exists() || component("clippy").is_err() {
-        return;
-    }
-    // What is wrong with the code is said when the tests are compiled.
-    let _ = linting(&format!(
-        "build --quiet --keep-going {SERVER_FEATURES} --bins --tests"
-    ))
-    .read_all();
-}
-
 /// Builds the server with the embedded dashboard exactly as the unit stage does, so that nothing is compiled twice; once in a
 /// run. When some test does not compile, which the unit stage reports, the server alone is built.
 pub(super) fn build_server() -> Result<PathBuf> {

@@ -229,10 +229,6 @@ fn run_stages<'s>(stages: &[&'s Stage]) -> Vec<(&'s Stage, (Tally, Duration))> {
     thread::scope(|scope| {
         // Beside the stages that only compile for the browser.
         let mut fetching = Some(scope.spawn(move || fetch(stages)));
-        let is_chosen = |name| stages.iter().any(|stage| stage.name == name);
-        if is_chosen("ui") && is_chosen("unit") {
-            scope.spawn(code::build_ahead);
-        }
         let mut results = Vec::new();
         for beside in stages.chunk_by(|one, next| (one.lane == Lane::Alone) == (next.lane == Lane::Alone)) {
             if beside[0].lane == Lane::Alone {
