@@ -18,7 +18,8 @@ const CHECKED = [
 /** What pictures are kept of. */
 const PICTURED = [390, 1280, 1920].flatMap((width) => [LIGHT, DARK].map((media) => ({ width, media })));
 
-const told = ({ width, media, theme }) => [media.colorScheme, theme, `${width} pixels`].filter(Boolean).join(', ');
+/** The colours, the chosen theme and the width, for messages. */
+const nameOf = ({ width, media, theme }) => [media.colorScheme, theme, `${width} pixels`].filter(Boolean).join(', ');
 
 /** Looks at the open page in another way. The theme is shown as if it had been chosen in the menu. */
 async function wear(page, { width, media, theme }) {
@@ -34,9 +35,9 @@ async function wear(page, { width, media, theme }) {
 export async function assertGoodInEveryLook(page, what) {
   for (const look of CHECKED) {
     await wear(page, look);
-    await assertAccessible(page, `${what}: ${told(look)}`, look.rules);
+    await assertAccessible(page, `${what}: ${nameOf(look)}`, look.rules);
     const wider = await overflow(page);
-    if (wider > 0) throw new Error(`${what}: ${wider} pixels wider than the window: ${told(look)}`);
+    if (wider > 0) throw new Error(`${what}: ${wider} pixels wider than the window: ${nameOf(look)}`);
   }
 }
 

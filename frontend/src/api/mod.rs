@@ -16,7 +16,18 @@ pub(crate) const PAGE_SIZE: usize = 50;
 
 /// The path of something in a project; the parts are encoded.
 pub(crate) fn in_project(project: &str, parts: &[&str]) -> String {
-    let mut path = format!("/projects/{}", encode(project));
+    below(format!("/projects/{}", encode(project)), parts)
+}
+
+/// The path of something that projects and the server have: in the project, or of the server where its id is empty.
+pub(crate) fn in_project_or_server(project: &str, parts: &[&str]) -> String {
+    match project {
+        "" => below(String::new(), parts),
+        project => in_project(project, parts),
+    }
+}
+
+fn below(mut path: String, parts: &[&str]) -> String {
     for part in parts {
         path.push('/');
         path.push_str(&encode(part));

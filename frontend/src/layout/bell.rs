@@ -5,7 +5,7 @@ use std::time::Duration;
 use leptos::leptos_dom::helpers::set_interval_with_handle;
 use leptos::prelude::*;
 
-use crate::api::in_project;
+use crate::api::in_project_or_server;
 use crate::components::{Icon, Menu, Symbol};
 use crate::language::{t, tf};
 use crate::loaded::Loaded;
@@ -20,10 +20,7 @@ const PERIOD: Duration = Duration::from_mins(1);
 #[component]
 pub(super) fn Bell() -> impl IntoView {
     let project = project_in_path();
-    let loaded = Loaded::new(move || match project.get() {
-        project if project.is_empty() => "/notifications".to_owned(),
-        project => in_project(&project, &["notifications"]),
-    });
+    let loaded = Loaded::new(move || in_project_or_server(&project.get(), &["notifications"]));
     if let Ok(timer) = set_interval_with_handle(move || loaded.reload(), PERIOD) {
         on_cleanup(move || timer.clear());
     }

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use toolgate_api::notifications::{Notification, NotificationKind, Notifications, ReadNotifications};
 
-use crate::api::{Ask, Body, in_project, with_query};
+use crate::api::{Ask, Body, in_project_or_server, with_query};
 use crate::components::{SHOWN, TimeAgo};
 use crate::language::t;
 use crate::loaded::Loaded;
@@ -24,10 +24,7 @@ pub(crate) fn NotificationList(
         let here = project.get_untracked();
         spawn_local(async move {
             for (project, ids) in by_project(&here, read) {
-                let path = match project.as_str() {
-                    "" => "/notifications/read".to_owned(),
-                    project => in_project(project, &["notifications", "read"]),
-                };
+                let path = in_project_or_server(&project, &["notifications", "read"]);
                 // What could not be marked is still unread in the next answer.
                 let _ = Ask::post(path, Body::json(&ReadNotifications { ids }))
                     .send()

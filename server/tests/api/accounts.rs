@@ -2,23 +2,17 @@
 
 mod compared;
 mod ended;
+mod service;
+mod ways;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex};
-
-use axum::Router;
-use axum::extract::State;
-use axum::http::{HeaderMap, Method, StatusCode};
-use axum::response::{IntoResponse, Response};
-use axum::routing::{any, get, post};
+use axum::http::Method;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use url::form_urlencoded;
 
+pub(crate) use self::service::Service;
 use crate::every_mutation::{Trial, change};
-use crate::mcp_servers::{Reply, Upstream, call, enable};
-use crate::oauth::{challenge, member, parameter};
-use crate::permissions::external::Idp;
+use crate::mcp_servers::{Upstream, call};
+use crate::oauth::{member, parameter};
 use crate::replicas::{becomes, two};
 use crate::support::{ANY, Client, TestApp};
 
@@ -26,166 +20,6 @@ const KEY: &str = "qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqo=";
 const BASE: &str = "https://tools.example.com";
 const ACCOUNTS: &str = "/projects/demo/accounts";
 const PROVIDERS: &str = "/projects/demo/account-providers";
-
-/// What the service of the test knows.
-#[derive(Default)]
-struct Known {
-    base: String,
-    /// Codes with their persons and challenges.
-    codes: BTreeMap<String, (String, String)>,
-    refresh_tokens: BTreeMap<String, String>,
-    access_tokens: BTreeSet<String>,
-    issued: usize,
-    refreshes: usize,
-    registrations: usize,
-    forms: Vec<BTreeMap<String, String>>,
-    /// Seconds that tokens are good for.
-    life: i64,
-    /// Whether clients may be addresses of their metadata.
-    takes_documents: bool,
-}
-
-/// An OAuth 2.1 authorization server with an API that answers whose token it was sent.
-pub(crate) struct Service {
-    pub(crate) base: String,
-    known: Arc<Mutex<Known>>,
-}
-
-impl Service {
-    pub(crate) async fn start() -> Self {
-        let known: Arc<Mutex<Known>> = Arc::default();
-        let router = Router::new()
-            .route("/.well-known/oauth-protected-resource/api", get(of_resource))
-            .route("/.well-known/oauth-authorization-server", get(metadata))
-            .route("/register", post(register))
-            .route("/token", post(token))
-            .route("/api", any(api))
-            .with_state(Arc::clone(&known));
-        let base = crate::support::serve(router).await;
-        {
-            let mut known = known.lock().expect("a lock");
-            known.base.clone_from(&base);
-            known.life = 3600;
-        }
-        Self { base, known }
-    }
-
-    fn know<T>(&self, look: impl FnOnce(&mut Known) -> T) -> T {
-        look(&mut self.known.lock().expect("a lock"))
-    }
-
-    fn host(&self) -> String {
-        self.base.trim_start_matches("http://").to_owned()
-    }
-
-    /// A provider whose service tells everything about itself.
-    fn provider(&self) -> Value {
-        json!({"method": "oauth", "title": "Issues", "hosts": [self.host()], "resource": format!("{}/api", self.base),
-            "scopes": ["read"]})
-    }
-
-    /// What a person does in the browser: signs in and lets the client in. The code that the browser is sent back with.
-    fn sign_in(&self, url: &str, who: &str) -> String {
-        let part = |name: &str| parameter(url, name).unwrap_or_else(|| panic!("no {name} in {url}"));
-        assert_eq!(part("response_type"), "code");
-        assert_eq!(part("code_challenge_method"), "S256");
-        assert!(part("redirect_uri").ends_with("/ui/accounts/callback"));
-        let challenge = part("code_challenge");
-        self.know(|known| {
-            known.issued += 1;
-            let code = format!("code-{}", known.issued);
-            known.codes.insert(code.clone(), (who.to_owned(), challenge));
-            code
-        })
-    }
-}
-
-async fn of_resource(State(known): State<Arc<Mutex<Known>>>) -> axum::Json<Value> {
-    let base = known.lock().expect("a lock").base.clone();
-    axum::Json(json!({"resource": format!("{base}/api"), "authorization_servers": [base]}))
-}
-
-async fn metadata(State(known): State<Arc<Mutex<Known>>>) -> axum::Json<Value> {
-    let known = known.lock().expect("a lock");
-    let base = &known.base;
-    let mut metadata = json!({
-        "issuer": base, "authorization_endpoint": format!("{base}/authorize"), "token_endpoint": format!("{base}/token"),
-        "registration_endpoint": format!("{base}/register"), "code_challenge_methods_supported": ["S256"],
-        "authorization_response_iss_parameter_supported": true,
-    });
-    if known.takes_documents {
-        metadata["client_id_metadata_document_supported"] = json!(true);
-        metadata["token_endpoint_auth_methods_supported"] = json!(["none"]);
-    }
-    axum::Json(metadata)
-}
-
-async fn register(State(known): State<Arc<Mutex<Known>>>, body: String) -> Response {
-    let asked: Value = serde_json::from_str(&body).expect("JSON");
-    let mut known = known.lock().expect("a lock");
-    known.registrations += 1;
-    let id = format!("client-{}", known.registrations);
-    let answer = json!({"client_id": id, "redirect_uris": asked["redirect_uris"]});
-    (StatusCode::CREATED, axum::Json(answer)).into_response()
-}
-
-async fn token(State(known): State<Arc<Mutex<Known>>>, body: String) -> Response {
-    let form: BTreeMap<String, String> = form_urlencoded::parse(body.as_bytes()).into_owned().collect();
-    let mut known = known.lock().expect("a lock");
-    known.forms.push(form.clone());
-    let refused = || {
-        (
-            StatusCode::BAD_REQUEST,
-            axum::Json(json!({"error": "invalid_grant"})),
-        )
-            .into_response()
-    };
-    let part = |name: &str| form.get(name).cloned().unwrap_or_default();
-    let who = match part("grant_type").as_str() {
-        "authorization_code" => match known.codes.remove(&part("code")) {
-            Some((who, expected)) if challenge(&part("code_verifier")) == expected => who,
-            _ => return refused(),
-        },
-        "refresh_token" => match known.refresh_tokens.remove(&part("refresh_token")) {
-            Some(who) => {
-                known.refreshes += 1;
-                who
-            }
-            None => return refused(),
-        },
-        _ => "exchanged".to_owned(),
-    };
-    known.issued += 1;
-    let access = format!("access-token-of-{who}-{}", known.issued);
-    let refresh = format!("refresh-token-of-{who}-{}", known.issued);
-    known.access_tokens.insert(access.clone());
-    known.refresh_tokens.insert(refresh.clone(), who);
-    let life = known.life;
-    axum::Json(
-        json!({"access_token": access, "token_type": "Bearer", "expires_in": life, "refresh_token": refresh}),
-    )
-    .into_response()
-}
-
-/// Whose token or key a request has; nothing of it is answered that could be taken for a mask.
-async fn api(State(known): State<Arc<Mutex<Known>>>, headers: HeaderMap) -> Response {
-    let text = |name: &str| {
-        headers
-            .get(name)
-            .and_then(|value| value.to_str().ok())
-            .unwrap_or_default()
-            .to_owned()
-    };
-    let sent = text("authorization");
-    let key = text("x-api-key");
-    let known = known.lock().expect("a lock");
-    let token = sent.strip_prefix("Bearer ").unwrap_or_default();
-    if !known.access_tokens.contains(token) && key != "personal-key-of-ada" {
-        return (StatusCode::UNAUTHORIZED, axum::Json(json!({"message": "no"}))).into_response();
-    }
-    let who = token.split('-').nth(3).unwrap_or("key").to_owned();
-    axum::Json(json!({"who": who, "sent": sent, "key": key})).into_response()
-}
 
 fn tool(service: &Service) -> String {
     format!(
@@ -508,13 +342,7 @@ async fn a_way_back_is_good_once_for_its_session_and_its_service() {
         .await
         .problem(422, "invalid_request");
     let login = json!({"username": "ada", "password": crate::support::PASSWORD});
-    let again = app
-        .anonymous()
-        .post("/auth/login", &login)
-        .await
-        .expect(200)
-        .json();
-    let elsewhere = app.client(again["access_token"].as_str().expect("a token"));
+    let elsewhere = app.sign_in(&login).await;
     elsewhere
         .post("/auth/accounts", &right)
         .await
@@ -543,115 +371,6 @@ async fn a_way_back_is_good_once_for_its_session_and_its_service() {
     ada.post("/auth/accounts", &denied)
         .await
         .problem(502, "upstream_rejected");
-}
-
-#[tokio::test]
-async fn an_mcp_server_is_called_over_a_connection_for_each_account() {
-    let service = Service::start().await;
-    let upstream = Upstream::with_headers(|message, headers| {
-        let sent = headers
-            .get("authorization")
-            .and_then(|value| value.to_str().ok())
-            .unwrap_or("none");
-        let who = sent.split('-').nth(3).unwrap_or("nobody").to_owned();
-        let is_call = message["method"] == "tools/call";
-        is_call.then(|| {
-            Reply::Result(json!({"content": [{"type": "text", "text": format!("{who} sent {sent}")}]}))
-        })
-    })
-    .await;
-    let app = app_with_server(&service, &upstream).await;
-    let admin = app.admin().await;
-    let refresh = "/projects/demo/mcp-servers/weather/refresh";
-    admin
-        .post(refresh, &json!({}))
-        .await
-        .problem(403, "account_required");
-    connect(&admin, &service, "admin").await;
-    admin.post(refresh, &json!({})).await.expect(200);
-    enable(&admin).await;
-    let ada = member(&app, "ada", "agent", &["*"]).await;
-    let bo = member(&app, "bo", "agent", &["*"]).await;
-    let request = json!({"tool": "forecast", "arguments": {"city": "Oslo"}});
-    ada.post("/projects/demo/calls", &request)
-        .await
-        .problem(403, "account_required");
-    for (client, who) in [(&ada, "ada"), (&bo, "bo")] {
-        connect(client, &service, who).await;
-    }
-    let both = join_all((0..6).map(|at| {
-        let (client, who) = if at % 2 == 0 { (&ada, "ada") } else { (&bo, "bo") };
-        async move { (call(client, "forecast", json!({"city": "Oslo"})).await, who) }
-    }));
-    for (answer, who) in both.await {
-        let text = format!("{who} sent Bearer [redacted]");
-        assert_eq!(answer["result"]["content"][0]["text"], text, "{answer}");
-    }
-    assert_eq!(upstream.seen("initialize").len(), 3, "admin, ada and bo");
-    // The host of the HTTP tool is not one of the provider's any more: nothing goes there.
-    let refused = whoami(&ada).await;
-    assert_eq!(refused["error"]["code"], "tool_unavailable", "{refused}");
-}
-
-#[tokio::test]
-async fn a_personal_key_goes_into_its_header() {
-    let service = Service::start().await;
-    let app = app_with(&service, "", &[]).await;
-    provide(
-        &app,
-        &json!({"method": "personal_key", "hosts": [service.host()], "header": "X-Api-Key"}),
-    )
-    .await;
-    let ada = member(&app, "ada", "agent", &["*"]).await;
-    let path = format!("{ACCOUNTS}/issues");
-    let short = json!({"key": "short"});
-    ada.send_json(Method::PUT, &path, &[], &short)
-        .await
-        .problem(422, "invalid_request");
-    let key = json!({"key": "personal-key-of-ada", "label": "my key"});
-    let stored = ada.send_json(Method::PUT, &path, &[], &key).await.expect(200);
-    assert_eq!(stored.json()["label"], "my key");
-    assert!(!stored.text().contains("personal-key-of-ada"));
-    let answer = whoami(&ada).await;
-    assert_eq!(answer["result"]["key"], "[redacted]", "{answer}");
-    let wrong = json!({"key": "another-key-of-ada"});
-    ada.send_json(Method::PUT, &path, &[], &wrong).await.expect(200);
-    let failed = whoami(&ada).await;
-    assert_eq!(failed["error"]["code"], "upstream_auth", "{failed}");
-    let own = ada.get(ACCOUNTS).await.expect(200).json();
-    assert_eq!(own["items"][0]["account"]["status"], "expired", "{own}");
-}
-
-#[tokio::test]
-async fn the_token_of_an_external_issuer_is_exchanged() {
-    let service = Service::start().await;
-    let idp = Idp::start().await;
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let file = folder.path().join("toolgate.yaml");
-    idp.configure(&file);
-    let file = file.display().to_string();
-    let app = app_with(&service, "", &[("TOOLGATE_CONFIG", &file)]).await;
-    let provider = json!({"method": "token_exchange", "hosts": [service.host()], "token_url": format!("{}/token", service.base),
-        "client_id": "toolgate", "audience": "issues-api"});
-    provide(&app, &provider).await;
-    let token = idp.token(&["default"]);
-    let agent = app.client(token.clone());
-    for _ in 0..3 {
-        let answer = whoami(&agent).await;
-        assert_eq!(answer["result"]["who"], "exchanged", "{answer}");
-        assert_eq!(answer["result"]["sent"], "Bearer [redacted]", "{answer}");
-    }
-    let forms = service.know(|known| known.forms.clone());
-    assert_eq!(forms.len(), 1, "one exchange serves several calls");
-    assert_eq!(forms[0]["subject_token"], token);
-    assert_eq!(forms[0]["audience"], "issues-api");
-    let auditor = app.auditor(&app.admin().await).await;
-    let records = auditor.get("/projects/demo/audit?action=call").await.expect(200);
-    assert_eq!(
-        records.json()["items"][0]["account"],
-        json!({"provider": "issues", "label": "agent/7"})
-    );
-    assert!(!records.text().contains(&token), "{}", records.text());
 }
 
 /// The operations about accounts, for the table of operations that leave a record.

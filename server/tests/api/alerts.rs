@@ -293,13 +293,7 @@ async fn refused_credentials_are_an_alert_of_the_server() {
     );
     let user = json!({"username": "vera", "password": "a long enough password"});
     admin.post("/users", &user).await.expect(201);
-    let signed_in = app
-        .anonymous()
-        .post("/auth/login", &user)
-        .await
-        .expect(200)
-        .json();
-    let viewer = app.client(signed_in["access_token"].as_str().expect("a token"));
+    let viewer = app.sign_in(&user).await;
     let none = viewer.get("/notifications").await.expect(200).json();
     assert_eq!(none["items"], json!([]), "it is for system administrators");
     let read = json!({"ids": [waits[0]["id"]]});

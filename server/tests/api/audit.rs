@@ -233,13 +233,7 @@ async fn a_system_administrator_sees_payloads_as_an_auditor_of_the_project_only(
         json!({"username": "second", "password": "correct horse battery staple", "system_admin": true});
     let user = admin.post("/users", &body).await.expect(201).json();
     let body = json!({"username": "second", "password": "correct horse battery staple"});
-    let answer = app
-        .anonymous()
-        .post("/auth/login", &body)
-        .await
-        .expect(200)
-        .json();
-    let second = app.client(answer["access_token"].as_str().expect("a token"));
+    let second = app.sign_in(&body).await;
     let path = format!("/projects/demo/audit/{id}");
     assert_eq!(
         second.get(&path).await.expect(200).json()["payloads_hidden"],

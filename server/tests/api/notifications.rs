@@ -19,13 +19,7 @@ async fn member<'a>(app: &'a TestApp, name: &str, role: &str, groups: &Value) ->
         .send_json(Method::PUT, &path, &NEW, &terms)
         .await
         .expect(201);
-    let signed_in = app
-        .anonymous()
-        .post("/auth/login", &user)
-        .await
-        .expect(200)
-        .json();
-    app.client(signed_in["access_token"].as_str().expect("a token"))
+    app.sign_in(&user).await
 }
 
 async fn notifications(client: &Client<'_>) -> Value {

@@ -74,9 +74,8 @@ pub(super) async fn member<'a>(app: &'a TestApp, name: &str, role: &str, groups:
         .send_json(Method::PUT, &path, &new, &grant)
         .await
         .expect(201);
-    let login = json!({"username": name, "password": PASSWORD});
-    let login = app.anonymous().post("/auth/login", &login).await.expect(200);
-    app.client(login.json()["access_token"].as_str().expect("a token"))
+    app.sign_in(&json!({"username": name, "password": PASSWORD}))
+        .await
 }
 
 /// Registers a client with one redirection address; its id.

@@ -49,17 +49,8 @@ fn in_seconds(seconds: i64) -> String {
 async fn person<'a>(app: &'a TestApp, admin: &Client<'_>, username: &str) -> (String, Client<'a>) {
     let body = json!({"username": username, "password": "a long enough password"});
     let created = admin.post("/users", &body).await.expect(201).json();
-    let login = app
-        .anonymous()
-        .post("/auth/login", &body)
-        .await
-        .expect(200)
-        .json();
     let principal = created["principal"].as_str().expect("a principal").to_owned();
-    (
-        principal,
-        app.client(login["access_token"].as_str().expect("a token")),
-    )
+    (principal, app.sign_in(&body).await)
 }
 
 /// What the record says about changes of access, newest first: outcome, code, change, principal.

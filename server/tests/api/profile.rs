@@ -104,13 +104,7 @@ async fn the_sign_ins_of_others_cannot_be_ended() {
     let password = "a long enough password";
     let user = json!({"username": "ada", "password": password});
     admin.post("/users", &user).await.expect(201);
-    let signed_in = app
-        .anonymous()
-        .post("/auth/login", &user)
-        .await
-        .expect(200)
-        .json();
-    let ada = app.client(signed_in["access_token"].as_str().expect("a token"));
+    let ada = app.sign_in(&user).await;
     for item in listed(&app, &own).await {
         let path = format!("/auth/sign-ins/{}/end", item["id"].as_str().expect("an id"));
         ada.post(&path, &json!({})).await.problem(404, "not_found");

@@ -191,13 +191,7 @@ async fn an_owner_leaves_the_egress_list_and_the_own_grant_as_they_are() {
         .await
         .expect(201);
     let login = json!({"username": "olga", "password": PASSWORD});
-    let token = app
-        .anonymous()
-        .post("/auth/login", &login)
-        .await
-        .expect(200)
-        .json();
-    let olga = app.client(token["access_token"].as_str().expect("a token"));
+    let olga = app.sign_in(&login).await;
     let file = "toolgate_project: 1\negress: {hosts: ['https://api.example.com']}\ngrants:\n\
                 - {user: olga, role: viewer, groups: []}\n- {user: unknown, role: viewer, groups: []}\nstates: {done: {}}\n";
     let done = import(&olga, "demo", "", file).await.expect(200).json();

@@ -272,8 +272,13 @@ impl TestApp {
 
     /// The administrator, signed in.
     pub(crate) async fn admin(&self) -> Client<'_> {
-        let body = json!({"username": ADMIN, "password": PASSWORD});
-        let answer = self.anonymous().post("/auth/login", &body).await.expect(200);
+        self.sign_in(&json!({"username": ADMIN, "password": PASSWORD}))
+            .await
+    }
+
+    /// The user with this name and password, signed in.
+    pub(crate) async fn sign_in(&self, user: &Value) -> Client<'_> {
+        let answer = self.anonymous().post("/auth/login", user).await.expect(200);
         self.client(answer.json()["access_token"].as_str().expect("a token"))
     }
 

@@ -13,8 +13,8 @@ async fn sign_in(app: &TestApp, username: &str, password: &str) -> Answer {
 }
 
 async fn signed_in<'a>(app: &'a TestApp, username: &str, password: &str) -> Client<'a> {
-    let login = sign_in(app, username, password).await.expect(200).json();
-    app.client(login["access_token"].as_str().expect("a token"))
+    app.sign_in(&json!({"username": username, "password": password}))
+        .await
 }
 
 fn path_of(user: &Value) -> String {
@@ -322,13 +322,7 @@ async fn what_happens_to_users_is_on_the_record_of_the_server() {
     admin.post("/users", &body).await.problem(409, "conflict");
     let user = format!("/users/{}", ada["id"].as_str().expect("an id"));
     let login = |password: &str| json!({"username": "ada", "password": password});
-    let signed_in = app
-        .anonymous()
-        .post("/auth/login", &login("a long enough password"))
-        .await
-        .expect(200)
-        .json();
-    let own = app.client(signed_in["access_token"].as_str().expect("a token"));
+    let own = app.sign_in(&login("a long enough password")).await;
     let change = json!({"current": "a long enough password", "new": "another long password"});
     own.post("/auth/password", &change).await.expect(200);
     admin

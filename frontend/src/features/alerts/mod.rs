@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use toolgate_api::alerts::{Alert, AlertDelivery, AlertRule};
 
 use crate::action::Action;
-use crate::api::{Ask, Body, in_project, with_query};
+use crate::api::{Ask, Body, in_project_or_server, with_query};
 use crate::components::{
     Badge, Cells, Deed, EmptyState, List, SearchBox, SectionHead, Select, Symbol, TimeAgo, TimeRange,
     TimeRangePicker, Tone,
@@ -53,14 +53,6 @@ pub(crate) fn ServerAlertsPage() -> impl IntoView {
     }
 }
 
-/// Where the alerts of the project, or of the server, are.
-fn in_place(project: Option<&str>, path: &[&str]) -> String {
-    match project {
-        Some(project) => in_project(project, path),
-        None => format!("/{}", path.join("/")),
-    }
-}
-
 /// Those of the project, or of the server, with filters.
 fn alerts(project: Option<Memo<String>>, none: &'static str) -> AnyView {
     let [acknowledged, rule, q] = ["acknowledged", "rule", "q"].map(UrlParam::new);
@@ -68,7 +60,7 @@ fn alerts(project: Option<Memo<String>>, none: &'static str) -> AnyView {
     let address = text_memo(move || {
         let [(since, from), (until, to)] = range.query();
         with_query(
-            in_place(project.map(|id| id.get()).as_deref(), &["alerts"]),
+            in_project_or_server(&project.map(|id| id.get()).unwrap_or_default(), &["alerts"]),
             &[
                 ("acknowledged", acknowledged.get().as_str()),
                 ("rule", &rule.get()),
@@ -81,8 +73,8 @@ fn alerts(project: Option<Memo<String>>, none: &'static str) -> AnyView {
     let list = Paged::new(move || address.get());
     let action = Action::new();
     let ask = move |id: &str| {
-        let project = project.map(|id| id.get_untracked());
-        let path = in_place(project.as_deref(), &["alerts", id, "acknowledge"]);
+        let project = project.map(|id| id.get_untracked()).unwrap_or_default();
+        let path = in_project_or_server(&project, &["alerts", id, "acknowledge"]);
         Ask::post(path, Body::None)
     };
     let acknowledge = Callback::new(move |id: String| action.send(ask(&id), move |_| list.reload()));

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use toolgate_api::audit::{AuditPage, AuditRecord};
 
-use crate::api::{in_project, with_query};
+use crate::api::{in_project, in_project_or_server, with_query};
 use crate::loaded::Loaded;
 
 /// A record of decisions and changes.
@@ -18,10 +18,7 @@ pub(super) enum Scope {
 impl Scope {
     /// Where its list is, reactively.
     pub(super) fn list(self) -> String {
-        match self {
-            Self::Project(project) => in_project(&project.get(), &["audit"]),
-            Self::Server => "/audit".to_owned(),
-        }
+        in_project_or_server(&self.project(), &["audit"])
     }
 
     /// Where one of its records is, reactively. The server's is a list with one item.

@@ -20,7 +20,7 @@ pub(super) struct Edited {
 }
 
 #[wasm_split(tool_definition, wasm_split_path = leptos::wasm_split, fallible)]
-fn made() -> Result<fn(Edited) -> AnyView, ApiError> {
+fn make_editor() -> Result<fn(Edited) -> AnyView, ApiError> {
     Ok(|edited| {
         let Edited {
             project,
@@ -36,5 +36,5 @@ fn made() -> Result<fn(Edited) -> AnyView, ApiError> {
 /// The editor, once the page without it was painted.
 pub(super) fn editor(edited: Edited) -> AnyView {
     let what = Some(t("the definition"));
-    lazy(what, false, || Box::pin(made()), move |make| make(edited))
+    lazy(what, false, || Box::pin(make_editor()), move |make| make(edited))
 }

@@ -219,13 +219,7 @@ async fn only_a_signed_in_member_decides() {
         .await
         .expect(201);
     let login = json!({"username": "eve", "password": crate::support::PASSWORD});
-    let login = app
-        .anonymous()
-        .post("/auth/login", &login)
-        .await
-        .expect(200)
-        .json();
-    let eve = app.client(login["access_token"].as_str().expect("a token"));
+    let eve = app.sign_in(&login).await;
     decide(&eve, &client, json!({})).await.problem(404, "not_found");
     decide(&app.anonymous(), &client, json!({}))
         .await
