@@ -1,13 +1,15 @@
 //! What must not reach a handler: requests of clients that have too many, for other hosts, from other sites' pages, and with
 //! bodies that are too large or too slow.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
-use axum::extract::{DefaultBodyLimit, MatchedPath, Request, State};
-use axum::middleware::Next;
+use axum::extract::{DefaultBodyLimit, MatchedPath, Request};
 use axum::response::{IntoResponse, Response};
+use axum::routing::Route;
 use toolgate_api::ErrorCode;
 use toolgate_core::openapi_import::MAX_BYTES;
+use tower::ServiceExt;
 
 use super::body::{self, BodyFault};
 use super::host::HostFault;
@@ -28,23 +30,23 @@ const MAX_LARGE_BYTES: usize = MAX_BYTES + (64 << 10);
 
 /// Passes on what a handler may see.
 pub(super) async fn admit(
-    State(settings): State<Arc<EdgeSettings>>,
+    settings: Arc<EdgeSettings>,
     mut request: Request,
-    next: Next,
-) -> Response {
+    route: Route,
+) -> Result<Response, Infallible> {
     let max_bytes = match request.extensions().get::<MatchedPath>() {
         Some(route) if LARGE.contains(&route.as_str()) => settings.max_body_bytes.max(MAX_LARGE_BYTES),
         _ => settings.max_body_bytes,
     };
     if let Err(problem) = check(&settings, &request, max_bytes) {
-        return problem.into_response();
+        return Ok(problem.into_response());
     }
     // Extractors that read the body go by the same limit.
     DefaultBodyLimit::max(max_bytes).apply(&mut request);
     let fault = body::bound(request.body_mut(), max_bytes, settings.body_timeout);
-    let response = next.run(request).await;
+    let response = route.oneshot(request).await?;
     // What a handler makes of a body that broke off says less than why it did.
-    match fault.get() {
+    Ok(match fault.get() {
         Some(BodyFault::TooLarge) => too_large(max_bytes).into_response(),
         Some(BodyFault::TooSlow) => {
             let seconds = settings.body_timeout.as_secs();
@@ -52,7 +54,7 @@ pub(super) async fn admit(
             Problem::new(ErrorCode::RequestTimeout, detail).into_response()
         }
         None => response,
-    }
+    })
 }
 
 fn check(settings: &EdgeSettings, request: &Request, max_bytes: usize) -> Result<(), Problem> {

@@ -3,11 +3,11 @@
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use axum::extract::{MatchedPath, Request, State};
-use axum::middleware::Next;
+use axum::extract::{MatchedPath, Request};
 use axum::response::Response;
 use http::{Extensions, Method};
 use toolgate_api::ErrorCode;
+use tower::{Service, ServiceExt};
 use tower_http::classify::{ServerErrorsAsFailures, SharedClassifier};
 use tower_http::trace::TraceLayer;
 use tracing::Span;
@@ -73,7 +73,10 @@ pub(super) fn spans()
 }
 
 /// Logs and counts a request when it is answered, or when its client gives it up.
-pub(super) async fn line(State(metrics): State<Metrics>, mut request: Request, next: Next) -> Response {
+pub(super) async fn line<S>(metrics: Metrics, mut request: Request, inner: S) -> Result<Response, S::Error>
+where
+    S: Service<Request, Response = Response>,
+{
     let mut record = Record {
         metrics,
         started: Instant::now(),
@@ -84,12 +87,12 @@ pub(super) async fn line(State(metrics): State<Metrics>, mut request: Request, n
         finished: false,
     };
     request.extensions_mut().insert(record.principal.clone());
-    let response = next.run(request).await;
+    let response = inner.oneshot(request).await?;
     record.finish(
         response.status().as_u16(),
         response.extensions().get::<ErrorCode>().copied(),
     );
-    response
+    Ok(response)
 }
 
 /// What the log line says. Dropped before [`Record::finish`], it says that the client gave up.

@@ -20,10 +20,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::middleware::from_fn_with_state;
+use axum::routing::Route;
 use http::StatusCode;
 use http::header::{AUTHORIZATION, COOKIE};
-use tower::ServiceBuilder;
+use tower::layer::layer_fn;
+use tower::{ServiceBuilder, service_fn};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::request_id::{PropagateRequestIdLayer, SetRequestIdLayer};
 use tower_http::sensitive_headers::SetSensitiveRequestHeadersLayer;
@@ -73,33 +74,42 @@ impl EdgeSettings {
 /// Wraps every route and fallback that the router has by now.
 pub fn apply(router: Router<App>, app: &App) -> Router<App> {
     let (config, metrics) = (&app.gateway.config, &app.gateway.metrics);
-    let settings = EdgeSettings::from_config(config, metrics.clone());
-    let router = wrap(router, settings).layer(compression::layer());
+    let router = wrap(router, EdgeSettings::from_config(config, metrics.clone()));
     match cors::layer(&config.cors_origins) {
         Some(cors) => router.layer(cors),
         None => router,
     }
 }
 
-/// The layers that every answer needs, outermost first.
+/// The layers that every answer needs, outermost first. They are one service around each route, so that a request boxes
+/// one future for all of them.
 fn wrap<S: Clone + Send + Sync + 'static>(router: Router<S>, settings: EdgeSettings) -> Router<S> {
     let (https, timeout) = (settings.https, settings.request_timeout);
     let metrics = settings.metrics.clone();
-    let layers = ServiceBuilder::new()
-        .layer(SetSensitiveRequestHeadersLayer::new([AUTHORIZATION, COOKIE]))
-        .map_request(request_id::keep_plain::<axum::body::Body>)
-        .layer(SetRequestIdLayer::x_request_id(MakeId))
-        .map_request(log::mark)
-        .layer(log::spans())
-        .layer(from_fn_with_state(metrics, log::line))
-        .layer(headers::layers(https))
-        .map_response(move |response| problem::write(response, timeout))
-        .layer(PropagateRequestIdLayer::x_request_id())
-        .layer(CatchPanicLayer::custom(problem::of_panic))
-        .layer(TimeoutLayer::with_status_code(
-            StatusCode::GATEWAY_TIMEOUT,
-            timeout,
-        ))
-        .layer(from_fn_with_state(Arc::new(settings), admission::admit));
-    router.layer(layers)
+    let settings = Arc::new(settings);
+    router.layer(layer_fn(move |route: Route| {
+        let settings = Arc::clone(&settings);
+        let admitted =
+            service_fn(move |request| admission::admit(Arc::clone(&settings), request, route.clone()));
+        let answered = ServiceBuilder::new()
+            .layer(headers::layers(https))
+            .map_response(move |response| problem::write(response, timeout))
+            .layer(PropagateRequestIdLayer::x_request_id())
+            .layer(CatchPanicLayer::custom(problem::of_panic))
+            .layer(TimeoutLayer::with_status_code(
+                StatusCode::GATEWAY_TIMEOUT,
+                timeout,
+            ))
+            .service(admitted);
+        let metrics = metrics.clone();
+        let logged = service_fn(move |request| log::line(metrics.clone(), request, answered.clone()));
+        ServiceBuilder::new()
+            .layer(compression::layer())
+            .layer(SetSensitiveRequestHeadersLayer::new([AUTHORIZATION, COOKIE]))
+            .map_request(request_id::keep_plain::<axum::body::Body>)
+            .layer(SetRequestIdLayer::x_request_id(MakeId))
+            .map_request(log::mark)
+            .layer(log::spans())
+            .service(logged)
+    }))
 }
