@@ -172,7 +172,7 @@ mod tests {
         store.create_project(&row, None).await.unwrap();
         let writer = store.records_writer(Uuid::from_u128(1));
         for number in 1..=3 {
-            let record = record(number);
+            let record = Box::new(record(number));
             writer.open(Opening { project: uid, record }).await.unwrap();
         }
         let ids = |text: &str| {

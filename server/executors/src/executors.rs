@@ -116,7 +116,7 @@ impl Executors {
     ///
     /// # Errors
     /// Why there is no result; see the table of error codes.
-    pub async fn execute(&self, mut invocation: Invocation) -> Result<Execution, Failure> {
+    pub async fn execute(&self, invocation: &mut Invocation) -> Result<Execution, Failure> {
         let definition = Arc::clone(&invocation.definition);
         let service = invocation.service.as_ref();
         let now = Instant::now();
@@ -136,7 +136,7 @@ impl Executors {
             to = label,
         );
         let outcome = self
-            .run(&slot, &tool, &**executable, &mut invocation)
+            .run(&slot, &tool, &**executable, invocation)
             .instrument(span)
             .await;
         if let Err(failure) = &outcome {

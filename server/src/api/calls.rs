@@ -71,7 +71,7 @@ pub async fn call_tool(
     Json(request): Json<CallRequest>,
 ) -> Result<Response, Problem> {
     let key = idempotency_key(&headers)?;
-    let entry = Arc::new(place.into_entry());
+    let (entry, request) = (Arc::new(place.into_entry()), Arc::new(request));
     if accepts_events(&headers) {
         let (parts, coming) = mpsc::channel(MAX_PARTS);
         return match begin_once(&gateway, &entry, request, key, Some(parts)).await {

@@ -97,7 +97,8 @@ pub async fn invoke_tool(
         context: asked.context,
     };
     let key = calls::idempotency_key(&headers)?;
-    let Called { answer, limits } = call_once(&gateway, &Arc::new(place.into_entry()), request, key).await;
+    let Called { answer, limits } =
+        call_once(&gateway, &Arc::new(place.into_entry()), Arc::new(request), key).await;
     let answer = answer.and_then(|answer| match answer {
         Answer::Fresh(response) => result(*response),
         Answer::Replayed(_, text) => {

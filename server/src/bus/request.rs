@@ -370,7 +370,7 @@ async fn run(
             ..CallContext::default()
         }),
     };
-    call_once(gateway, &Arc::new(entry), request, Some(asked.key))
+    call_once(gateway, &Arc::new(entry), Arc::new(request), Some(asked.key))
         .await
         .into()
 }

@@ -222,7 +222,7 @@ pub(super) async fn refuse(
     gateway: &Gateway,
     project: &ProjectState,
     requester: &Requester<'_>,
-    mut record: AuditRecord,
+    mut record: Box<AuditRecord>,
 ) -> Result<(), Problem> {
     record::conceal(project, &mut record);
     gateway.metrics.decision(Effect::Deny, record.code);

@@ -202,7 +202,7 @@ pub async fn test(
         test: Some(exchange.clone()),
         ..CallOptions::default()
     };
-    let called = call_once_with(gateway, &entry, call, options).await;
+    let called = call_once_with(gateway, &entry, Arc::new(call), options).await;
     let call = match called.answer? {
         Answer::Fresh(call) => *call,
         Answer::Replayed(..) => {

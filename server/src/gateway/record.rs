@@ -40,8 +40,8 @@ pub fn decided(
     action: AuditAction,
     requester: &Requester<'_>,
     snapshot_version: i64,
-) -> AuditRecord {
-    AuditRecord {
+) -> Box<AuditRecord> {
+    Box::new(AuditRecord {
         id: id.0,
         at,
         action,
@@ -92,7 +92,7 @@ pub fn decided(
         after_execution: None,
         questions: Vec::new(),
         deferred_until: None,
-    }
+    })
 }
 
 /// What a record keeps of arguments: without what the tool's parameters mark as secret, and without the project's secrets.
@@ -158,7 +158,11 @@ pub fn conceal(project: &ProjectState, record: &mut AuditRecord) {
 }
 
 /// Marks a record as ended without anything having run.
-pub fn ended(mut record: AuditRecord, outcome: AuditOutcome, code: Option<ErrorCode>) -> AuditRecord {
+pub fn ended(
+    mut record: Box<AuditRecord>,
+    outcome: AuditOutcome,
+    code: Option<ErrorCode>,
+) -> Box<AuditRecord> {
     record.outcome = outcome;
     record.code = code;
     record.state_after = Some(record.state_before.clone());

@@ -134,10 +134,10 @@ impl OpenRecord {
     /// # Errors
     /// [`ErrorCode::AuditUnavailable`], final, if that could not be written in time. It is written later.
     pub async fn complete(mut self, code: Option<ErrorCode>, usage: Option<Value>) -> Result<(), Problem> {
-        let completion = Completion {
+        let completion = Box::new(Completion {
             usage,
             ..self.completion(code)
-        };
+        });
         self.completed = true;
         match self.gateway.completer.complete(completion).await {
             Some(_) => Ok(()),

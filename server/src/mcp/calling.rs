@@ -127,7 +127,7 @@ async fn tool(
         log: with.log,
         test: None,
     };
-    let called = call_once_with(gateway, &turn.entry, request, options);
+    let called = call_once_with(gateway, &turn.entry, Arc::new(request), options);
     let Called { answer, limits: _ } = Box::pin(called).await;
     let response: CallResponse = match answer {
         Ok(Answer::Fresh(response)) => *response,

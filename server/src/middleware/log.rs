@@ -36,11 +36,14 @@ impl LogPrincipal {
     }
 }
 
-/// Reads the position in a trace that the request's client names.
+/// Reads the position in a trace that the request's client names, and makes room for the name of its principal.
 pub(super) fn mark(mut request: Request) -> Request {
-    if let Some(trace) = TraceContext::of(request.headers()) {
-        request.extensions_mut().insert(trace);
+    let trace = TraceContext::of(request.headers());
+    let extensions = request.extensions_mut();
+    if let Some(trace) = trace {
+        extensions.insert(trace);
     }
+    extensions.insert(LogPrincipal::default());
     request
 }
 
@@ -73,20 +76,20 @@ pub(super) fn spans()
 }
 
 /// Logs and counts a request when it is answered, or when its client gives it up.
-pub(super) async fn line<S>(metrics: Metrics, mut request: Request, inner: S) -> Result<Response, S::Error>
+pub(super) async fn line<S>(metrics: Metrics, request: Request, inner: S) -> Result<Response, S::Error>
 where
     S: Service<Request, Response = Response>,
 {
+    let extensions = request.extensions();
     let mut record = Record {
         metrics,
         started: Instant::now(),
         method: request.method().clone(),
-        route: request.extensions().get().cloned(),
-        id: request_id::of(request.extensions()).to_owned(),
-        principal: LogPrincipal::default(),
+        route: extensions.get().cloned(),
+        id: request_id::of(extensions).to_owned(),
+        principal: extensions.get().cloned().unwrap_or_default(),
         finished: false,
     };
-    request.extensions_mut().insert(record.principal.clone());
     let response = inner.oneshot(request).await?;
     record.finish(
         response.status().as_u16(),

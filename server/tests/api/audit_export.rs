@@ -165,9 +165,9 @@ pub(crate) async fn write_many(app: &TestApp, count: usize) {
 }
 
 /// A record of little.
-fn plain(app: &TestApp, number: usize) -> AuditRecord {
+fn plain(app: &TestApp, number: usize) -> Box<AuditRecord> {
     let id = app.gateway.clock.new_id();
-    AuditRecord {
+    Box::new(AuditRecord {
         id,
         at: app.gateway.clock.now(),
         action: AuditAction::Resolve,
@@ -207,7 +207,7 @@ fn plain(app: &TestApp, number: usize) -> AuditRecord {
         after_execution: None,
         questions: Vec::new(),
         deferred_until: None,
-    }
+    })
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -51,7 +51,7 @@ async fn by_entry(app: &TestApp, agent: &Client<'_>, entrance: Entrance, request
         .await
         .expect("a member");
     let request: CallRequest = serde_json::from_value(request.clone()).expect("a request");
-    match call_once(&app.gateway, &Arc::new(entry), request, None)
+    match call_once(&app.gateway, &Arc::new(entry), Arc::new(request), None)
         .await
         .answer
     {
@@ -161,12 +161,17 @@ async fn a_request_repeated_by_another_entrance_is_answered_again() {
         || serde_json::from_value(json!({"tool": "search", "arguments": {"q": "rust"}})).expect("a request");
     let key = KeyText::parse("the-same");
     let bus = open(Entrance::Bus).await;
-    let first = call_once(&app.gateway, &bus, request(), key.clone()).await.answer;
+    let first = call_once(&app.gateway, &bus, Arc::new(request()), key.clone())
+        .await
+        .answer;
     let Ok(Answer::Fresh(first)) = first else {
         panic!("it ran")
     };
     let mcp = open(Entrance::Mcp).await;
-    match call_once(&app.gateway, &mcp, request(), key).await.answer {
+    match call_once(&app.gateway, &mcp, Arc::new(request()), key)
+        .await
+        .answer
+    {
         Ok(Answer::Replayed(earlier, _)) => assert_eq!(earlier.0, first.call_id),
         _ => panic!("it ran twice"),
     }

@@ -66,7 +66,7 @@ async fn a_credential_is_where_it_should_be_and_nowhere_else(
     let server = Server::start([Step::Send(bytes)]).await;
     let executors = executors(&[&server.url], &ENVS);
     let tool = tool(json!({"http": {"base_url": server.url, "path": "/p", "auth": auth}}));
-    let outcome = executors.execute(call(&tool, arguments)).await;
+    let outcome = executors.execute(&mut call(&tool, arguments)).await;
     assert_eq!(outcome.is_ok(), status == 200);
     let shown = format!("{outcome:?}");
     assert!(!leaks(&shown), "{shown}");
@@ -88,7 +88,10 @@ async fn a_redirect_takes_no_credential_to_another_origin() {
         json!({"scheme": "cookie", "env": "KEY", "name": "sid"}),
     ] {
         let tool = tool(json!({"http": {"base_url": server.url, "auth": auth}}));
-        executors.execute(call(&tool, json!({}))).await.expect("a result");
+        executors
+            .execute(&mut call(&tool, json!({})))
+            .await
+            .expect("a result");
     }
     let requests = other.requests();
     assert_eq!(requests.len(), 2);
@@ -101,7 +104,7 @@ async fn a_redirect_takes_no_credential_to_another_origin() {
     let auth = json!({"scheme": "query", "env": "KEY", "name": "api_key"});
     let tool = tool(json!({"http": {"base_url": copying.url, "auth": auth}}));
     let failure = executors
-        .execute(call(&tool, json!({})))
+        .execute(&mut call(&tool, json!({})))
         .await
         .expect_err("refused");
     assert_eq!(failure.code, ErrorCode::EgressDenied);
@@ -140,7 +143,10 @@ async fn a_token_is_fetched_once_and_presented(
     let executors = executors(&[&upstream.url, &tokens.url], &ENVS);
     let tool = oauth(&upstream, &tokens, more, "GET");
     for _ in 0..3 {
-        let execution = executors.execute(call(&tool, json!({}))).await.expect("a result");
+        let execution = executors
+            .execute(&mut call(&tool, json!({})))
+            .await
+            .expect("a result");
         assert_eq!(execution.result, json!({"you": "[redacted]"}));
     }
     let [request] = &tokens.requests()[..] else {
@@ -163,7 +169,7 @@ async fn calls_at_the_same_time_share_one_request_for_a_token() {
     let upstream = Server::start([Step::Send(ok("{}"))]).await;
     let executors = executors(&[&upstream.url, &tokens.url], &ENVS);
     let tool = oauth(&upstream, &tokens, json!({}), "GET");
-    let calls = (0..20).map(|_| executors.execute(call(&tool, json!({}))));
+    let calls = (0..20).map(async |_| executors.execute(&mut call(&tool, json!({}))).await);
     for outcome in futures(calls).await {
         outcome.expect("a result");
     }
@@ -201,7 +207,10 @@ async fn a_token_at_its_end_is_not_used_again() {
     let executors = executors(&[&upstream.url, &tokens.url], &ENVS);
     let tool = oauth(&upstream, &tokens, json!({}), "GET");
     for _ in 0..3 {
-        executors.execute(call(&tool, json!({}))).await.expect("a result");
+        executors
+            .execute(&mut call(&tool, json!({})))
+            .await
+            .expect("a result");
     }
     let seen = upstream.requests();
     let used = |at: usize, token: &str| seen[at].contains(&format!("Bearer {token}"));
@@ -224,14 +233,17 @@ async fn a_refused_token_is_forgotten(
     let upstream = Server::start([Step::Send(answer(401, &[], "")), Step::Send(ok("{}"))]).await;
     let executors = executors(&[&upstream.url, &tokens.url], &ENVS);
     let tool = oauth(&upstream, &tokens, json!({}), method);
-    let outcome = executors.execute(call(&tool, json!({}))).await;
+    let outcome = executors.execute(&mut call(&tool, json!({}))).await;
     assert_eq!(outcome.is_ok(), succeeds);
     if let Err(failure) = outcome {
         assert_eq!(failure.code, ErrorCode::UpstreamAuth);
     }
     assert_eq!(upstream.requests().len(), presented.len());
     // The next call uses the new one, whatever became of the first.
-    executors.execute(call(&tool, json!({}))).await.expect("a result");
+    executors
+        .execute(&mut call(&tool, json!({})))
+        .await
+        .expect("a result");
     let seen = upstream.requests();
     for (request, token) in seen.iter().zip(presented) {
         assert!(request.contains(&format!("Bearer {token}")), "{request}");
@@ -249,7 +261,7 @@ async fn a_refused_client_is_reported_without_its_secret() {
     let executors = executors(&[&upstream.url, &tokens.url], &ENVS);
     let tool = oauth(&upstream, &tokens, json!({}), "GET");
     let failure = executors
-        .execute(call(&tool, json!({})))
+        .execute(&mut call(&tool, json!({})))
         .await
         .expect_err("refused");
     assert_eq!(failure.code, ErrorCode::UpstreamAuth);
@@ -267,7 +279,7 @@ async fn the_token_endpoint_passes_the_same_gates() {
     let executors = executors(&[&upstream.url], &ENVS);
     let tool = oauth(&upstream, &tokens, json!({}), "GET");
     let failure = executors
-        .execute(call(&tool, json!({})))
+        .execute(&mut call(&tool, json!({})))
         .await
         .expect_err("refused");
     assert_eq!(failure.code, ErrorCode::EgressDenied);
@@ -290,7 +302,7 @@ async fn a_client_without_its_secret_is_a_fault_of_the_configuration() {
     let executors = executors(&[&upstream.url, &tokens.url], &[("ID", "client-1")]);
     let tool = oauth(&upstream, &tokens, json!({}), "GET");
     let failure = executors
-        .execute(call(&tool, json!({})))
+        .execute(&mut call(&tool, json!({})))
         .await
         .expect_err("refused");
     assert_eq!(failure.code, ErrorCode::ToolUnavailable);

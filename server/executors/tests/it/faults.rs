@@ -137,7 +137,7 @@ async fn reading_is_tried_three_times_and_writing_once(#[case] step: Step) {
         let executors = self::executors(&[&server.url], &[]);
         let tool = tool(json!({"http": {"base_url": server.url, "method": method}}));
         let failure = executors
-            .execute(call(&tool, json!({})))
+            .execute(&mut call(&tool, json!({})))
             .await
             .expect_err("not repeated");
         assert_eq!(failure.code, ErrorCode::UpstreamUnavailable);
@@ -216,7 +216,7 @@ async fn the_time_limit_is_for_the_whole_call(#[case] step: Step) {
     let tool = tool(json!({"timeout_ms": 150, "http": {"base_url": server.url}}));
     let started = std::time::Instant::now();
     let failure = executors
-        .execute(call(&tool, json!({})))
+        .execute(&mut call(&tool, json!({})))
         .await
         .expect_err("too slow");
     assert_eq!((failure.code, failure.retryable), (ErrorCode::Timeout, true));

@@ -38,7 +38,7 @@ async fn a_file_is_fetched_without_credentials_and_sent_with_its_name_and_type()
     let url = format!("{}/dog", files.url);
     let arguments = json!({"form": {"photo": [{"url": url}, {"base64": "QSBGSVNI"}, {"url": url, "filename": "mine.png"}]}});
     executors
-        .execute(call(&upload(&upstream), arguments))
+        .execute(&mut call(&upload(&upstream), arguments))
         .await
         .expect("a result");
     let [sent] = &upstream.requests()[..] else {
@@ -68,7 +68,10 @@ async fn a_file_can_be_the_whole_body() {
     let tool = tool(json!({"http": {"base_url": upstream.url, "method": "PUT",
         "request": {"body": {"argument": "image", "content_type": "image/*"}}}}));
     let arguments = json!({"image": {"url": format!("{}/a.gif", files.url)}});
-    executors.execute(call(&tool, arguments)).await.expect("a result");
+    executors
+        .execute(&mut call(&tool, arguments))
+        .await
+        .expect("a result");
     let sent = upstream.requests().remove(0);
     assert!(
         sent.to_ascii_lowercase().contains("content-type: image/gif") && sent.ends_with("GIF"),
@@ -98,7 +101,7 @@ async fn a_file_that_cannot_be_had_fails_the_call_before_anything_is_sent() {
             std::time::Duration::from_millis(if code == ErrorCode::Timeout { 50 } else { 20_000 });
         let executors = toolgate_executors::Executors::new(config);
         let failure = executors
-            .execute(call(&upload(&upstream), photo(&files.url)))
+            .execute(&mut call(&upload(&upstream), photo(&files.url)))
             .await
             .expect_err("no file");
         assert_eq!(failure.code, code, "{failure:?}");
@@ -135,7 +138,7 @@ async fn a_file_that_cannot_be_had_fails_the_call_before_anything_is_sent() {
         (many, ErrorCode::InvalidArguments, "/form/photo/16: "),
     ] {
         let failure = executors
-            .execute(call(&upload(&upstream), arguments))
+            .execute(&mut call(&upload(&upstream), arguments))
             .await
             .expect_err("no file");
         assert_eq!(failure.code, code, "{failure:?}");

@@ -18,7 +18,10 @@ async fn a_call_becomes_one_request_and_its_answer_the_result() {
         }
     }));
     let arguments = json!({"id": "a/b", "fields": ["x", "y"], "trace": "t1", "name": "Ada", "age": 36});
-    let execution = executors.execute(call(&tool, arguments)).await.expect("a result");
+    let execution = executors
+        .execute(&mut call(&tool, arguments))
+        .await
+        .expect("a result");
     assert_eq!(execution.result, json!({"id": 7, "name": "Ada"}));
     let request = &server.requests()[0];
     let (head, body) = request.split_once("\r\n\r\n").expect("head and body");
@@ -78,7 +81,10 @@ async fn a_definition_that_changed_is_prepared_again() {
     let executors = executors(&[&server.url], &[]);
     for path in ["/old", "/new", "/old"] {
         let tool = tool(json!({"http": {"base_url": server.url, "path": path}}));
-        executors.execute(call(&tool, json!({}))).await.expect("a result");
+        executors
+            .execute(&mut call(&tool, json!({})))
+            .await
+            .expect("a result");
     }
     let paths: Vec<_> = server
         .requests()
@@ -91,7 +97,7 @@ async fn a_definition_that_changed_is_prepared_again() {
 #[tokio::test]
 async fn tools_that_nothing_executes_say_so() {
     let failure = executors(&[], &[])
-        .execute(call(&named_tool("worker", json!({})), json!({})))
+        .execute(&mut call(&named_tool("worker", json!({})), json!({})))
         .await
         .expect_err("nothing to execute");
     assert_eq!(
@@ -118,7 +124,7 @@ async fn a_missing_variable_is_named(#[case] options: Value) {
     let executors = executors(&[], &[("EMPTY", "")]);
     let arguments = json!({"q": "x", "url": "https://x.example"});
     let failure = executors
-        .execute(call(&tool(options), arguments))
+        .execute(&mut call(&tool(options), arguments))
         .await
         .expect_err("not configured");
     assert_eq!(
@@ -156,7 +162,10 @@ async fn a_named_request_is_sent_byte_by_byte() {
         "path": "a:b@c/d", "q": "x:y/z?'&+", "ids": [1, 2], "where": {"a": null}, "a": ["1", "2"],
         "form": {"text": "a b", "list": [1, 2]}, "leftover": "not sent",
     });
-    executors.execute(call(&tool, arguments)).await.expect("a result");
+    executors
+        .execute(&mut call(&tool, arguments))
+        .await
+        .expect("a result");
     let request = &server.requests()[0];
     let (head, body) = request.split_once("\r\n\r\n").expect("head and body");
     assert!(

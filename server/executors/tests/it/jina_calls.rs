@@ -20,7 +20,7 @@ async fn run(
         .chain([("EXTRA", "env-secret-1")])
         .collect();
     let executors = executors(&[&jina.search, &jina.reader], &envs);
-    executors.execute(call(&tool(options), arguments)).await
+    executors.execute(&mut call(&tool(options), arguments)).await
 }
 
 fn search(jina: &JinaStandIn, more: Value) -> Value {

@@ -147,7 +147,10 @@ async fn a_kind_without_an_executor_is_refused_and_one_with_it_is_prepared_once(
     let tool = worker(&json!({}));
     let without = Executors::new(config(&[], &[]));
     assert!(!without.executes().contains(ExecutorKind::Bus));
-    let failure = without.execute(call(&tool, json!({}))).await.expect_err("no bus");
+    let failure = without
+        .execute(&mut call(&tool, json!({})))
+        .await
+        .expect_err("no bus");
     assert_eq!(failure.code, ErrorCode::ToolUnavailable);
     assert!(failure.message.contains("no message bus"), "{}", failure.message);
 
@@ -157,7 +160,7 @@ async fn a_kind_without_an_executor_is_refused_and_one_with_it_is_prepared_once(
     assert!(executors.executes().contains(ExecutorKind::Bus));
     for n in 0..3 {
         let execution = executors
-            .execute(call(&tool, json!({"n": n})))
+            .execute(&mut call(&tool, json!({"n": n})))
             .await
             .expect("a result");
         assert_eq!(execution.result, json!({"n": n, "service": null}));
@@ -168,7 +171,7 @@ async fn a_kind_without_an_executor_is_refused_and_one_with_it_is_prepared_once(
         Arc::new(serde_json::from_value(json!({"id": "s"})).expect("a service"));
     let mut invocation = call(&tool, json!({}));
     invocation.service = Some(Arc::clone(&service));
-    let execution = executors.execute(invocation).await.expect("a result");
+    let execution = executors.execute(&mut invocation).await.expect("a result");
     assert_eq!(execution.result, json!({"service": "s"}));
     assert_eq!(
         prepared.load(Ordering::Relaxed),
@@ -183,17 +186,17 @@ async fn time_out_breaker_and_reports_are_around_it() {
     let tool = worker(&json!({"timeout_ms": 100, "breaker": {"failures": 2, "open_s": 60}}));
     let project = call(&tool, json!({})).project;
     let failure = executors
-        .execute(call(&tool, json!({"ms": 500})))
+        .execute(&mut call(&tool, json!({"ms": 500})))
         .await
         .expect_err("too slow");
     assert_eq!(failure.code, ErrorCode::Timeout);
     let failure = executors
-        .execute(call(&tool, json!({"fail": "gone"})))
+        .execute(&mut call(&tool, json!({"fail": "gone"})))
         .await
         .expect_err("it fails");
     assert_eq!(failure.code, ErrorCode::UpstreamUnavailable);
     let failure = executors
-        .execute(call(&tool, json!({})))
+        .execute(&mut call(&tool, json!({})))
         .await
         .expect_err("the breaker is open");
     assert_eq!(
@@ -218,10 +221,9 @@ async fn time_out_breaker_and_reports_are_around_it() {
 async fn concurrency_and_the_answer_cache_are_around_it() {
     let Setup { executors, runs, .. } = setup();
     let narrow = worker(&json!({"concurrency": 1}));
-    let (first, second) = tokio::join!(
-        executors.execute(call(&narrow, json!({"ms": 5000}))),
-        executors.execute(call(&narrow, json!({"ms": 5000}))),
-    );
+    let mut calls = [(); 2].map(|()| call(&narrow, json!({"ms": 5000})));
+    let [first, second] = &mut calls;
+    let (first, second) = tokio::join!(executors.execute(first), executors.execute(second));
     first.expect("the only place");
     assert_eq!(second.expect_err("no place").code, ErrorCode::ToolUnavailable);
     assert_eq!(runs.load(Ordering::Relaxed), 1);
@@ -229,7 +231,7 @@ async fn concurrency_and_the_answer_cache_are_around_it() {
     let cached = worker(&json!({"cache": {"ttl_s": 60}}));
     for n in [1, 1, 2, 1] {
         let execution = executors
-            .execute(call(&cached, json!({"n": n})))
+            .execute(&mut call(&cached, json!({"n": n})))
             .await
             .expect("a result");
         assert_eq!(execution.result, json!({"n": n, "service": null}));
@@ -242,18 +244,18 @@ async fn redaction_and_the_shape_of_results_are_around_it() {
     let Setup { executors, .. } = setup();
     let tool = worker(&json!({"envs": {"key": "KEY"}, "result": {"select": "$.said"}}));
     let execution = executors
-        .execute(call(&tool, json!({"said": "correct-horse-battery"})))
+        .execute(&mut call(&tool, json!({"said": "correct-horse-battery"})))
         .await
         .expect("a result");
     assert_eq!(execution.result, json!("[redacted]"));
     let failure = executors
-        .execute(call(&tool, json!({"fail": "bad correct-horse-battery"})))
+        .execute(&mut call(&tool, json!({"fail": "bad correct-horse-battery"})))
         .await
         .expect_err("it fails");
     assert_eq!(failure.message, "bad [redacted]");
     let unset = worker(&json!({"envs": {"key": "OTHER"}}));
     let failure = executors
-        .execute(call(&unset, json!({})))
+        .execute(&mut call(&unset, json!({})))
         .await
         .expect_err("no value");
     assert_eq!(failure.code, ErrorCode::ToolUnavailable);

@@ -15,12 +15,15 @@ async fn after_five_failures_the_upstream_is_left_alone() {
     let tool = named_tool("broken", json!({"http": {"base_url": server.url}}));
     for _ in 0..5 {
         let failure = executors
-            .execute(call(&tool, json!({})))
+            .execute(&mut call(&tool, json!({})))
             .await
             .expect_err("failed");
         assert_eq!(failure.code, ErrorCode::UpstreamUnavailable);
     }
-    let failure = executors.execute(call(&tool, json!({}))).await.expect_err("open");
+    let failure = executors
+        .execute(&mut call(&tool, json!({})))
+        .await
+        .expect_err("open");
     assert_eq!(
         (failure.code, failure.retryable),
         (ErrorCode::ToolUnavailable, true)
@@ -37,7 +40,7 @@ async fn after_five_failures_the_upstream_is_left_alone() {
     assert_eq!((reports.len(), reports[0].tool.as_str()), (1, "broken"));
     let other = named_tool("other", json!({"http": {"base_url": server.url}}));
     let failure = executors
-        .execute(call(&other, json!({})))
+        .execute(&mut call(&other, json!({})))
         .await
         .expect_err("failed");
     assert_eq!(
@@ -54,7 +57,7 @@ async fn refusals_do_not_open_the_breaker() {
     let tool = named_tool("strict", json!({"http": {"base_url": server.url}}));
     for _ in 0..20 {
         let failure = executors
-            .execute(call(&tool, json!({})))
+            .execute(&mut call(&tool, json!({})))
             .await
             .expect_err("refused");
         assert_eq!(failure.code, ErrorCode::UpstreamRejected);
@@ -71,15 +74,15 @@ async fn one_tool_cannot_take_every_place() {
     let executors = Arc::new(Executors::new(config));
     let slow = named_tool("slow", json!({"http": {"base_url": stuck.url}}));
     let running = tokio::spawn({
-        let (executors, invocation) = (executors.clone(), call(&slow, json!({})));
-        async move { executors.execute(invocation).await }
+        let (executors, mut invocation) = (executors.clone(), call(&slow, json!({})));
+        async move { executors.execute(&mut invocation).await }
     });
     while stuck.requests().is_empty() {
         tokio::task::yield_now().await;
     }
     let impatient = named_tool("slow", json!({"timeout_ms": 50, "http": {"base_url": stuck.url}}));
     let failure = executors
-        .execute(call(&impatient, json!({})))
+        .execute(&mut call(&impatient, json!({})))
         .await
         .expect_err("full");
     assert_eq!(
@@ -88,7 +91,7 @@ async fn one_tool_cannot_take_every_place() {
     );
     let other = named_tool("other", json!({"http": {"base_url": fine.url}}));
     executors
-        .execute(call(&other, json!({})))
+        .execute(&mut call(&other, json!({})))
         .await
         .expect("another tool has its place");
 
@@ -96,7 +99,7 @@ async fn one_tool_cannot_take_every_place() {
     running.abort();
     assert!(running.await.expect_err("aborted").is_cancelled());
     let failure = executors
-        .execute(call(&impatient, json!({})))
+        .execute(&mut call(&impatient, json!({})))
         .await
         .expect_err("too slow");
     assert_eq!(failure.code, ErrorCode::Timeout, "{}", failure.message);

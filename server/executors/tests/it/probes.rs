@@ -123,7 +123,7 @@ async fn a_probe_that_succeeds_lets_the_next_call_try() {
     let tool = probed_tool(&upstream, more);
     let called = async || {
         executors
-            .execute(call(&tool, json!({})))
+            .execute(&mut call(&tool, json!({})))
             .await
             .map_err(|failure| failure.code)
     };

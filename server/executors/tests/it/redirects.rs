@@ -15,7 +15,10 @@ async fn within_the_origin_they_are_followed_with_the_credential() {
     let server = Server::start([to(302, "/there?x=1#f"), Step::Send(ok("1"))]).await;
     let executors = executors(&[&server.url], &[("KEY", "k-123456789")]);
     let tool = tool(json!({"http": {"base_url": server.url, "path": "/here", "auth": {"env": "KEY"}}}));
-    executors.execute(call(&tool, json!({}))).await.expect("a result");
+    executors
+        .execute(&mut call(&tool, json!({})))
+        .await
+        .expect("a result");
     let second = &server.requests()[1];
     assert!(second.starts_with("GET /there?x=1 HTTP/1.1"), "{second}");
     assert!(second.contains("Bearer k-123456789"));
@@ -33,7 +36,10 @@ async fn another_listed_origin_gets_no_secret() {
         "envs": {"token": "PARAM"},
         "http": {"base_url": server.url, "auth": {"env": "KEY"}, "header": {"X-Token": "token"}},
     }));
-    executors.execute(call(&tool, json!({}))).await.expect("a result");
+    executors
+        .execute(&mut call(&tool, json!({})))
+        .await
+        .expect("a result");
     assert!(server.requests()[0].contains("p-123456789"));
     let leaked = &target.requests()[0];
     assert!(
@@ -49,7 +55,7 @@ async fn a_body_with_a_secret_does_not_travel_to_another_origin() {
     let executors = executors(&[&server.url, &target.url], &[("PARAM", "p-123456789")]);
     let tool = tool(json!({"envs": {"token": "PARAM"}, "http": {"base_url": server.url, "method": "POST"}}));
     let failure = executors
-        .execute(call(&tool, json!({})))
+        .execute(&mut call(&tool, json!({})))
         .await
         .expect_err("refused");
     assert_eq!(failure.code, ErrorCode::EgressDenied);
@@ -104,7 +110,7 @@ async fn methods_follow_the_rules(#[case] status: u16, #[case] expected: &str) {
     let server = Server::start([to(status, "/next"), Step::Send(ok("1"))]).await;
     let tool = tool(json!({"http": {"base_url": server.url, "method": "POST"}}));
     executors(&[&server.url], &[])
-        .execute(call(&tool, json!({"a": 1})))
+        .execute(&mut call(&tool, json!({"a": 1})))
         .await
         .expect("a result");
     let second = &server.requests()[1];

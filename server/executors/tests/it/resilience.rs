@@ -20,7 +20,7 @@ fn http(server: &Server, more: Value) -> Arc<ToolDefinition> {
 }
 
 async fn run(executors: &Executors, tool: &Arc<ToolDefinition>) -> Result<Execution, Failure> {
-    executors.execute(call(tool, json!({}))).await
+    executors.execute(&mut call(tool, json!({}))).await
 }
 
 #[rstest]
@@ -51,7 +51,7 @@ async fn a_repetition_is_known_by_its_header() {
     for id in [1, 2] {
         let mut invocation = call(&tool, json!({}));
         invocation.call_id = CallId(uuid::Uuid::from_u128(id));
-        executors.execute(invocation).await.expect("a result");
+        executors.execute(&mut invocation).await.expect("a result");
     }
     let keys: Vec<String> = server
         .requests()
@@ -162,7 +162,7 @@ async fn an_answer_serves_the_same_request_again() {
     let tool = http(&server, json!({"cache": {"ttl_s": 3600}}));
     let ask = async |arguments: Value| {
         executors
-            .execute(call(&tool, arguments))
+            .execute(&mut call(&tool, arguments))
             .await
             .expect("a result")
             .result
@@ -175,7 +175,7 @@ async fn an_answer_serves_the_same_request_again() {
     invocation.call_id = CallId(uuid::Uuid::from_u128(7));
     let traced = http::HeaderValue::from_static("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
     invocation.trace.insert("traceparent", traced);
-    let again = executors.execute(invocation).await.expect("a result");
+    let again = executors.execute(&mut invocation).await.expect("a result");
     assert_eq!(again.result, json!(2));
     assert_eq!(server.requests().len(), 2);
     let used = executors.tool_uses(&call(&tool, json!({})).project).remove(0);
@@ -196,7 +196,7 @@ async fn another_definition_another_project_and_another_credential_share_nothing
     assert_eq!(server.requests().len(), 1);
     let mut elsewhere = call(&tool, json!({}));
     elsewhere.project = toolgate_core::ids::ProjectId::parse("other").expect("an id");
-    first.execute(elsewhere).await.expect("a result");
+    first.execute(&mut elsewhere).await.expect("a result");
     assert_eq!(server.requests().len(), 2);
     run(&first, &tool_of("A")).await.expect("a result");
     assert_eq!(server.requests().len(), 3, "a new definition");

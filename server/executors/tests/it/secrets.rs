@@ -76,7 +76,7 @@ async fn no_text_that_comes_back_holds_a_secret(#[case] status: u16) {
         fields.extend(more);
         let tool = tool(json!({"envs": {"token": "PARAM"}, "http": http}));
         let arguments = json!({"id": "path-argument", "argument": "query-argument"});
-        let outcome = executors.execute(call(&tool, arguments)).await;
+        let outcome = executors.execute(&mut call(&tool, arguments)).await;
         assert_eq!(outcome.is_ok(), status == 200);
         let shown = format!("{outcome:?}");
         assert!(
@@ -109,7 +109,7 @@ async fn a_caller_cannot_overwrite_an_environment_parameter() {
     let executors = executors(&[&server.url], &[("PARAM", CANARY)]);
     let tool = tool(json!({"envs": {"token": "PARAM"}, "http": {"base_url": server.url, "method": "POST"}}));
     executors
-        .execute(call(&tool, json!({"token": "mine"})))
+        .execute(&mut call(&tool, json!({"token": "mine"})))
         .await
         .expect("a result");
     assert!(server.requests()[0].ends_with(&format!(r#"{{"token":"{CANARY}"}}"#)));
@@ -125,7 +125,7 @@ async fn the_services_mapping_wins() {
     let tool = tool(json!({"envs": {"token": "PARAM"}, "http": {"base_url": server.url, "method": "POST"}}));
     let mut invocation = call(&tool, json!({}));
     invocation.envs = Arc::new([("token".to_owned(), "OTHER".to_owned())].into());
-    executors.execute(invocation).await.expect("a result");
+    executors.execute(&mut invocation).await.expect("a result");
     assert!(server.requests()[0].ends_with(r#"{"token":"from-the-service"}"#));
 }
 
@@ -150,7 +150,7 @@ async fn a_definition_may_name_secrets_of_its_project_beside_variables() {
     }));
     let mut invocation = call(&tool, json!({}));
     invocation.secrets = Some(Arc::new(Named("KEY", CANARY)));
-    let execution = executors.execute(invocation).await.expect("a result");
+    let execution = executors.execute(&mut invocation).await.expect("a result");
     assert_eq!(execution.result, json!({"you sent": "[redacted]"}));
     let request = &server.requests()[0];
     assert!(
@@ -175,7 +175,7 @@ async fn a_secret_that_is_not_there_is_named(#[case] secrets: Option<Named>) {
     let mut invocation = call(&tool, json!({}));
     invocation.secrets =
         secrets.map(|secrets| Arc::new(secrets) as Arc<dyn toolgate_executors::SecretSource>);
-    let failure = executors.execute(invocation).await.expect_err("no request");
+    let failure = executors.execute(&mut invocation).await.expect_err("no request");
     assert_eq!(failure.code, toolgate_api::ErrorCode::ToolUnavailable);
     assert!(failure.message.contains("no secret KEY"), "{}", failure.message);
 }

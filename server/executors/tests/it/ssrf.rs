@@ -225,7 +225,7 @@ async fn the_list_of_a_project_opens_names_and_no_addresses() {
         let mut invocation = call(&tool, json!({}));
         invocation.egress = listed.then(|| own.clone());
         let code = executors
-            .execute(invocation)
+            .execute(&mut invocation)
             .await
             .err()
             .map(|failure| failure.code);
@@ -238,7 +238,7 @@ async fn the_list_of_a_project_opens_names_and_no_addresses() {
     let mut invocation = call(&literal, json!({}));
     invocation.egress = Some(own);
     let failure = executors(&[], &[])
-        .execute(invocation)
+        .execute(&mut invocation)
         .await
         .expect_err("refused");
     assert_eq!(failure.code, ErrorCode::EgressDenied);
@@ -260,7 +260,7 @@ async fn redirects_stay_within_what_the_project_of_the_call_may_reach() {
         let mut invocation = call(&tool, json!({}));
         invocation.egress = Some(Arc::new(Origins::of(list)));
         let executors = lying(&["127.0.0.1"], &["cidr:127.0.0.0/8"]);
-        assert_eq!(executors.execute(invocation).await.is_ok(), reached);
+        assert_eq!(executors.execute(&mut invocation).await.is_ok(), reached);
         assert_eq!(target.connections(), usize::from(reached));
     }
 }

@@ -36,13 +36,13 @@ async fn the_result_has_the_values_of_the_call() {
         ..CallContext::default()
     };
     invocation.context = TemplateContext::new(&invocation.project, Some(&context));
-    let execution = executors.execute(invocation).await.expect("a result");
+    let execution = executors.execute(&mut invocation).await.expect("a result");
     assert_eq!(
         execution.result,
         json!({"text": "Ulm is open for ada", "days": [1, 2]})
     );
     let failure = executors
-        .execute(call(&tool, json!({"city": "Ulm"})))
+        .execute(&mut call(&tool, json!({"city": "Ulm"})))
         .await
         .expect_err("there is no agent");
     assert_eq!(failure.code, ErrorCode::InvalidArguments);
@@ -62,7 +62,7 @@ async fn a_failure_is_what_the_definition_says_and_opens_the_breaker_like_any_ot
     );
     for _ in 0..2 {
         let failure = executors
-            .execute(call(&tool, json!({"what": "fish"})))
+            .execute(&mut call(&tool, json!({"what": "fish"})))
             .await
             .expect_err("a failure");
         assert_eq!(failure.code, ErrorCode::UpstreamUnavailable);
@@ -70,7 +70,7 @@ async fn a_failure_is_what_the_definition_says_and_opens_the_breaker_like_any_ot
         assert_eq!((failure.retryable, failure.retry_after_s), (true, Some(7)));
     }
     let refused = executors
-        .execute(call(&tool, json!({"what": "fish"})))
+        .execute(&mut call(&tool, json!({"what": "fish"})))
         .await
         .expect_err("the breaker is open");
     assert_eq!(refused.code, ErrorCode::ToolUnavailable);
@@ -91,14 +91,17 @@ async fn an_answer_takes_as_long_as_it_says_or_times_out() {
         &json!({"result": 1, "delay_ms": 1500}),
         json!({"timeout_ms": 2000}),
     );
-    executors.execute(call(&slow, json!({}))).await.expect("a result");
+    executors
+        .execute(&mut call(&slow, json!({})))
+        .await
+        .expect("a result");
     assert_eq!(start.elapsed().as_millis(), 1500);
     let slower = fixed(
         &json!({"result": 1, "delay_ms": 3000}),
         json!({"timeout_ms": 2000}),
     );
     let failure = executors
-        .execute(call(&slower, json!({})))
+        .execute(&mut call(&slower, json!({})))
         .await
         .expect_err("too slow");
     assert_eq!(failure.code, ErrorCode::Timeout);
@@ -115,7 +118,7 @@ async fn the_answer_is_shaped_and_bounded_like_any_other() {
         json!({"result": {"select": "$.items[*].n", "next": "$.next"}}),
     );
     let execution = executors
-        .execute(call(&selected, json!({})))
+        .execute(&mut call(&selected, json!({})))
         .await
         .expect("a result");
     assert_eq!(execution.result, json!([1, 2]));
@@ -126,7 +129,7 @@ async fn the_answer_is_shaped_and_bounded_like_any_other() {
 
     let repeated = fixed(&json!({"result": "{arguments.a}-".repeat(50)}), json!({}));
     let failure = executors
-        .execute(call(&repeated, json!({"a": "xxxxxxxxxx"})))
+        .execute(&mut call(&repeated, json!({"a": "xxxxxxxxxx"})))
         .await
         .expect_err("too large");
     assert_eq!(failure.code, ErrorCode::InvalidArguments);
@@ -154,12 +157,12 @@ async fn secrets_of_the_project_are_masked_by_the_guards() {
     let tool = fixed(&json!({"result": ["got {arguments.a}"]}), json!({}));
     let mut invocation = call(&tool, arguments.clone());
     invocation.secrets = Some(Arc::new(Known));
-    let execution = executors.execute(invocation).await.expect("a result");
+    let execution = executors.execute(&mut invocation).await.expect("a result");
     assert_eq!(execution.result, json!(["got [redacted]"]));
     let tool = fixed(&json!({"error": {"message": "not {arguments.a}"}}), json!({}));
     let mut invocation = call(&tool, arguments);
     invocation.secrets = Some(Arc::new(Known));
-    let failure = executors.execute(invocation).await.expect_err("a failure");
+    let failure = executors.execute(&mut invocation).await.expect_err("a failure");
     assert_eq!(failure.code, ErrorCode::ExecutionFailed);
     assert_eq!(failure.message, "not [redacted]");
 }

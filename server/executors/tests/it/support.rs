@@ -89,7 +89,9 @@ pub(crate) fn call(definition: &Arc<ToolDefinition>, arguments: Value) -> Invoca
 /// Runs a tool that is `GET base_url` with a short time limit and no arguments.
 pub(crate) async fn get(executors: &Executors, base_url: &str) -> Result<Execution, Failure> {
     let tool = tool(json!({"timeout_ms": 20_000, "http": {"base_url": base_url}}));
-    executors.execute(call(&tool, Value::Object(Map::new()))).await
+    executors
+        .execute(&mut call(&tool, Value::Object(Map::new())))
+        .await
 }
 
 /// What the server does with a request.

@@ -114,9 +114,14 @@ impl Place<'_> {
                 ..CallContext::default()
             }),
         };
-        call_once(self.gateway, &Arc::new(entry), request, Some(control.key.clone()))
-            .await
-            .into()
+        call_once(
+            self.gateway,
+            &Arc::new(entry),
+            Arc::new(request),
+            Some(control.key.clone()),
+        )
+        .await
+        .into()
     }
 
     /// Stores the card of a result, reports it, and wakes the agent's worker up. A result that no message carries is kept as an

@@ -30,7 +30,7 @@ pub(super) struct Admitted {
     pub(super) tool: Arc<CompiledTool>,
     pub(super) merged: Merged,
     pub(super) context: TemplateContext,
-    pub(super) record: AuditRecord,
+    pub(super) record: Box<AuditRecord>,
     pub(super) state: String,
     pub(super) session: Option<CallSession>,
     /// The context of the session, with the request's over it, that conditions were evaluated with.
@@ -44,7 +44,7 @@ pub(super) struct Admitted {
 
 /// A call that is refused.
 pub(super) struct Refusal {
-    pub(super) record: AuditRecord,
+    pub(super) record: Box<AuditRecord>,
     pub(super) answer: Problem,
 }
 
@@ -86,7 +86,7 @@ pub(super) fn stand_alone(project: &ProjectState, requester: &Requester<'_>, req
 /// A call that the decision allows.
 pub(super) struct Decided {
     tool: Arc<CompiledTool>,
-    record: AuditRecord,
+    record: Box<AuditRecord>,
     context: TemplateContext,
     entered: Option<Box<SessionAdmitted>>,
     state: String,
@@ -244,7 +244,7 @@ pub(super) fn admit(
         state,
         context,
     } = decided;
-    let refuse = |mut record: AuditRecord, answer: Problem| {
+    let refuse = |mut record: Box<AuditRecord>, answer: Problem| {
         record.arguments = Some(record::arguments(project, Some(&tool), &request.arguments));
         let record = record::ended(record, AuditOutcome::Denied, Some(answer.code()));
         Err(Box::new(Refusal {

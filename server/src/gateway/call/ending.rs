@@ -44,7 +44,7 @@ impl Ending<'_> {
         self,
         gateway: &Gateway,
         outcome: Result<Execution, Failure>,
-    ) -> (Completion, Box<CallResponse>) {
+    ) -> (Box<Completion>, Box<CallResponse>) {
         let now = gateway.clock.now();
         let duration_ms = (now - self.started).num_milliseconds().max(0);
         let after = next_state(self.tool, &self.state, outcome.is_ok());
@@ -76,7 +76,7 @@ impl Ending<'_> {
         if failure.is_some() {
             noted.get_or_insert_default().failure = failure;
         }
-        let completion = Completion {
+        let completion = Box::new(Completion {
             project: self.project,
             id: self.id,
             record: self.record,
@@ -97,7 +97,7 @@ impl Ending<'_> {
                 .and_then(|key| settlement(key, &answer, step.is_some())),
             session: step,
             late: self.deferred.then_some(now),
-        };
+        });
         (completion, answer)
     }
 }

@@ -169,7 +169,7 @@ async fn complete(
     };
     let (completion, answer) = ending.conclude(gateway, outcome);
     let (code, duration_ms) = (completion.code, completion.duration_ms);
-    match gateway.records.complete(completion).await {
+    match gateway.records.complete(*completion).await {
         Ok(_) => {
             let kind = tool.definition.executor_kind();
             gateway.metrics.call(begun.entrance, kind, code, duration_ms);

@@ -60,7 +60,7 @@ pub struct Called {
 pub async fn call_once(
     gateway: &Arc<Gateway>,
     entry: &Arc<Entry>,
-    request: CallRequest,
+    request: Arc<CallRequest>,
     key: Option<KeyText>,
 ) -> Called {
     let options = CallOptions {
@@ -74,10 +74,9 @@ pub async fn call_once(
 pub async fn call_once_with(
     gateway: &Arc<Gateway>,
     entry: &Arc<Entry>,
-    request: CallRequest,
+    request: Arc<CallRequest>,
     options: CallOptions,
 ) -> Called {
-    let request = Arc::new(request);
     let answer = match bounded(&request) {
         Ok(()) => {
             let id = CallId(gateway.clock.new_id());
@@ -113,11 +112,10 @@ pub struct Begun {
 pub async fn begin_once(
     gateway: &Arc<Gateway>,
     entry: &Arc<Entry>,
-    request: CallRequest,
+    request: Arc<CallRequest>,
     key: Option<KeyText>,
     parts: Option<Parts>,
 ) -> Result<Begun, Called> {
-    let request = Arc::new(request);
     if let Err(problem) = bounded(&request) {
         return Err(called(gateway, entry, &request, Err(problem)));
     }

@@ -1,5 +1,6 @@
 //! An admitted call: it is executed, its record is completed, and its answer takes shape.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -85,9 +86,8 @@ pub(super) async fn finish(
     }
     let asker = run.invocation.asker.clone();
     let running = RunningCall::new(&gateway, run.id, run.cancelled);
-    let mut outcome = running
-        .until_cancelled(gateway.executors.execute(run.invocation))
-        .await;
+    let work = pin!(gateway.executors.execute(&mut run.invocation));
+    let mut outcome = running.until_cancelled(work).await;
     drop(running);
     let is_examined = run.tool.definition.output_schema.is_some() || run.keeper.is_some();
     if let (Ok(execution), true) = (&mut outcome, is_examined) {

@@ -1,6 +1,7 @@
 //! The calls that run in this process, so that they can be cancelled.
 
 use std::collections::HashMap;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -97,7 +98,7 @@ impl RunningCall {
     /// Does the work until it ends or the call is cancelled.
     pub(super) async fn until_cancelled<T>(
         &self,
-        work: impl Future<Output = Result<T, Failure>>,
+        work: Pin<&mut impl Future<Output = Result<T, Failure>>>,
     ) -> Result<T, Failure> {
         tokio::select! {
             biased;

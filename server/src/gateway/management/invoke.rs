@@ -1,5 +1,7 @@
 //! `mcp_invoke_tool`: a call of a server's tool, by the way of every call.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 use toolgate_api::audit::Entrance;
@@ -43,7 +45,7 @@ impl ProjectManager {
             cancelled,
             ..CallOptions::default()
         };
-        let called = call_once_with(&self.gateway, &self.entry, request, options).await;
+        let called = call_once_with(&self.gateway, &self.entry, Arc::new(request), options).await;
         let response = match called.answer.map_err(failure)? {
             Answer::Fresh(response) => response,
             Answer::Replayed(_, earlier) => return Ok(earlier),

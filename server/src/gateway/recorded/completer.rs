@@ -91,8 +91,8 @@ impl Completer {
     /// Completes a record. If that fails it is tried again in the background, and waited for up to ten seconds.
     /// `None` if it is not written by then (it will be), or if another server has closed the record, taking this one
     /// for dead or completing a deferred call first.
-    pub async fn complete(&self, completion: Completion) -> Option<Completed> {
-        let error = match self.0.records.complete(completion.clone()).await {
+    pub async fn complete(&self, completion: Box<Completion>) -> Option<Completed> {
+        let error = match self.0.records.complete((*completion).clone()).await {
             Ok(completed) => return Some(completed),
             Err(StoreError::NotFound { .. }) if completion.late.is_some() => return None,
             Err(error) => error,
@@ -103,7 +103,7 @@ impl Completer {
         tracing::error!(call_id = %completion.id, cause = %error, "a completion could not be recorded; trying again");
         let (done, outcome) = oneshot::channel();
         self.add(Job {
-            write: Write::Completion(Box::new(completion)),
+            write: Write::Completion(completion),
             done: Some(done),
         });
         timeout(PATIENCE, outcome).await.ok()?.ok()

@@ -41,7 +41,7 @@ pub struct SessionRejected {
 impl SessionRejected {
     /// Completes the record of the refusal.
     #[must_use]
-    pub fn record(&self, mut record: AuditRecord) -> AuditRecord {
+    pub fn record(&self, mut record: Box<AuditRecord>) -> Box<AuditRecord> {
         record.session_id = self.session;
         record.requested_groups.clone_from(&self.requested);
         record.missing_groups.clone_from(&self.missing);

@@ -17,8 +17,8 @@ use super::Settlement;
 pub struct Opening {
     /// The project.
     pub project: ProjectUid,
-    /// The record.
-    pub record: AuditRecord,
+    /// The record; boxed, because it is handed on by value several times.
+    pub record: Box<AuditRecord>,
 }
 
 /// The position of a record: the number of its chain, shifted left by 40 bits, plus its position in the chain.

@@ -27,7 +27,7 @@ async fn an_answer_is_kept_for_its_principal_until_it_expires(db: Backend) {
     assert_eq!(kept(uid, &principal, first.call, at(2)).await, None, "it runs");
     let opening = Opening {
         project: uid,
-        record: record(first.call),
+        record: Box::new(record(first.call)),
     };
     let seq = writer.open(opening.clone()).await.expect("opened");
     let mut done = completion(&opening, seq);

@@ -33,7 +33,7 @@ fn again(claim: &Claim) -> Claim {
 fn opening_of(project: ProjectUid, claim: &Claim) -> Opening {
     Opening {
         project,
-        record: record(claim.call),
+        record: Box::new(record(claim.call)),
     }
 }
 

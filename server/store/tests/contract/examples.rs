@@ -213,7 +213,7 @@ pub(crate) fn record(id: CallId) -> AuditRecord {
 pub(crate) fn opening(project: ProjectUid) -> Opening {
     Opening {
         project,
-        record: record(CallId(new_uuid())),
+        record: Box::new(record(CallId(new_uuid()))),
     }
 }
 

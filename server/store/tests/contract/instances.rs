@@ -52,7 +52,7 @@ async fn open_records_of_dead_servers_are_closed(db: Backend) {
             .expect("a record")
             .clone()
     };
-    let mut expected = before;
+    let mut expected = *before;
     expected.outcome = AuditOutcome::Interrupted;
     expected.code = Some(ErrorCode::Interrupted);
     expected.state_after = Some(expected.state_before.clone());

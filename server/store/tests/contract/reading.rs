@@ -74,7 +74,7 @@ async fn written(db: &Backend, uid: ProjectUid) -> Vec<AuditRecord> {
         let mut record = varied(number);
         let opening = Opening {
             project: uid,
-            record: record.clone(),
+            record: Box::new(record.clone()),
         };
         let seq = writer.open(opening.clone()).await.expect("opened");
         let ending = (record.outcome == AuditOutcome::Open).then_some(number % 5);
@@ -275,7 +275,7 @@ async fn only_what_is_before_a_bound(db: Backend) {
     let all = written(&db, uid).await;
     let bound = call_of(&Opening {
         project: uid,
-        record: all[20].clone(),
+        record: Box::new(all[20].clone()),
     });
     for order in [RecordOrder::OldestFirst, RecordOrder::NewestFirst] {
         let range = RecordRange {

@@ -40,7 +40,7 @@ async fn a_record_comes_back_as_it_was_written(db: Backend) {
     let writer = db.store.records_writer(INSTANCE);
     let opening = opening(uid);
     let id = call_of(&opening);
-    let mut expected = opening.record.clone();
+    let mut expected = (*opening.record).clone();
     let record = writer.open(opening.clone()).await.expect("opened");
     assert_eq!(one(&db, uid, id).await, expected);
 
@@ -100,7 +100,7 @@ async fn a_record_with_nothing_optional_comes_back(db: Backend) {
     record.duration_ms = Some(0);
     let opening = Opening {
         project: uid,
-        record: record.clone(),
+        record: Box::new(record.clone()),
     };
     db.store
         .records_writer(INSTANCE)

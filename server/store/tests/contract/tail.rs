@@ -121,7 +121,7 @@ async fn an_opening_does_not_know_its_end(db: Backend) {
     end(&writer, &call).await;
     let chain = only_chain(&db.store).await;
     let entries = rest(&db.store, &mut ChainReader::from_start(chain, None)).await;
-    assert_eq!(*entries[0].record, call.0.record);
+    assert_eq!(*entries[0].record, *call.0.record);
     let ended = &entries[1].record;
     assert_eq!(ended.id, call.0.record.id);
     assert_eq!(ended.outcome, AuditOutcome::Succeeded);

@@ -170,11 +170,11 @@ impl Harness {
 
     pub(super) fn run(
         &self,
-        invocation: Invocation,
+        mut invocation: Invocation,
     ) -> impl Future<Output = Result<Value, Failure>> + Send + 'static {
         let executors = Arc::clone(&self.executors);
         async move {
-            let execution = soon(executors.execute(invocation)).await?;
+            let execution = soon(executors.execute(&mut invocation)).await?;
             Ok(execution.result.to_value())
         }
     }

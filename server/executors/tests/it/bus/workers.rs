@@ -63,7 +63,7 @@ impl Harness {
         context: Option<&CallContext>,
     ) -> impl Future<Output = Result<Execution, Failure>> + Send + use<> {
         let context = TemplateContext::new(&ProjectId::parse("demo").expect("a slug"), context);
-        let invocation = Invocation {
+        let mut invocation = Invocation {
             call_id: CallId(Uuid::from_u128(fastrand::u128(..))),
             provenance: [
                 ("q", ArgumentLayer::Caller),
@@ -77,7 +77,7 @@ impl Harness {
             ..call(tool, json!({"q": "cats"}))
         };
         let executors = Arc::clone(&self.executors);
-        async move { soon(executors.execute(invocation)).await }
+        async move { soon(executors.execute(&mut invocation)).await }
     }
 
     /// The next command, as a worker pulls it from its stream, with the card that it points at.
