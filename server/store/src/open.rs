@@ -29,9 +29,9 @@ pub(crate) const CONNECTION_WAIT: Duration = Duration::from_secs(5);
 const PG_CONNECTIONS: u32 = 16;
 /// Reading connections to a SQLite file.
 const SQLITE_READERS: u32 = 4;
-/// Pages in the write-ahead log before they are moved to the database file, which the next commit waits for: 8 MB
-/// takes some milliseconds, but under load comes less than once in a hundred commits.
-const CHECKPOINT_PAGES: &str = "2048";
+/// Pages in the write-ahead log before they are moved to the database file, which the next commit waits for: 2 MB takes
+/// about two milliseconds. What is moved in all is the same however often, so that a larger log only means longer waits.
+const CHECKPOINT_PAGES: &str = "512";
 
 /// What a connection keeps of the file, in KiB below zero; the system keeps the rest. A small cache stays in the
 /// processor's own.
