@@ -112,7 +112,7 @@ impl Executors {
             .collect()
     }
 
-    /// Runs one admitted call (design, section 5). Dropping the future cancels the call.
+    /// Runs one admitted call (design, section 5), and takes from it what it needs. Dropping the future cancels the call.
     ///
     /// # Errors
     /// Why there is no result; see the table of error codes.

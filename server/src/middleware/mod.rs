@@ -81,8 +81,8 @@ pub fn apply(router: Router<App>, app: &App) -> Router<App> {
     }
 }
 
-/// The layers that every answer needs, outermost first. They are one service around each route, so that a request boxes
-/// one future for all of them.
+/// The layers that every answer needs, from the inside out; those of one builder are in the order in which a request passes
+/// them. They are one service around each route, so that a request boxes one future for all of them.
 fn wrap<S: Clone + Send + Sync + 'static>(router: Router<S>, settings: EdgeSettings) -> Router<S> {
     let (https, timeout) = (settings.https, settings.request_timeout);
     let metrics = settings.metrics.clone();

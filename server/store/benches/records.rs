@@ -22,7 +22,7 @@ const CONNECTIONS: u64 = 32;
 const PROJECT: ProjectUid = ProjectUid(Uuid::from_u128(7));
 
 fn opening(id: CallId) -> Opening {
-    let record = AuditRecord {
+    let record = Box::new(AuditRecord {
         id: id.0,
         at: DateTime::UNIX_EPOCH,
         action: AuditAction::Call,
@@ -62,7 +62,7 @@ fn opening(id: CallId) -> Opening {
         after_execution: None,
         questions: Vec::new(),
         deferred_until: None,
-    };
+    });
     Opening {
         project: PROJECT,
         record,

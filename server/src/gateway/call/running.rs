@@ -95,7 +95,8 @@ impl RunningCall {
         }
     }
 
-    /// Does the work until it ends or the call is cancelled.
+    /// Does the work until it ends or the call is cancelled. Its caller has pinned it, because a future that is given away
+    /// takes room twice: as a parameter and where it is waited for.
     pub(super) async fn until_cancelled<T>(
         &self,
         work: Pin<&mut impl Future<Output = Result<T, Failure>>>,
