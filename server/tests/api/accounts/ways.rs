@@ -17,7 +17,7 @@ async fn an_mcp_server_is_called_over_a_connection_for_each_account() {
             .get("authorization")
             .and_then(|value| value.to_str().ok())
             .unwrap_or("none");
-        let who = sent.split('-').nth(3).unwrap_or("nobody").to_owned();
+        let who = sent.split('-').nth(3).unwrap_or("unknown").to_owned();
         let is_call = message["method"] == "tools/call";
         is_call.then(|| {
             Reply::Result(json!({"content": [{"type": "text", "text": format!("{who} sent {sent}")}]}))
