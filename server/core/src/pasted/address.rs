@@ -25,14 +25,26 @@ pub(super) struct Address {
     pub(super) origin: String,
     /// The host, for names.
     pub(super) host: String,
-    /// The path, with `{name}` for each argument.
-    pub(super) path: String,
-    /// The arguments of the path and their values; none for a placeholder.
-    pub(super) arguments: Vec<(String, Option<String>)>,
+    /// The segments of the path, in their order.
+    pub(super) path: Vec<Segment>,
     /// The query, decoded, in its order.
     pub(super) query: Vec<(String, String)>,
     /// `user:password` of the URL.
     pub(super) user: Option<String>,
+}
+
+/// A part of a path between two slashes.
+#[derive(Debug)]
+pub(super) enum Segment {
+    /// Always the same, as a definition writes it.
+    Literal(String),
+    /// An argument.
+    Argument {
+        /// What it may be called.
+        name: String,
+        /// The value that the URL has; none for a placeholder.
+        value: Option<String>,
+    },
 }
 
 /// Whether a URL is that of an API description.
@@ -71,32 +83,24 @@ pub(super) fn read(text: &str) -> Result<Address, Diagnostic> {
         let password = url.password().map(decode).unwrap_or_default();
         format!("{}:{password}", decode(url.username()))
     });
-    let mut arguments: Vec<(String, Option<String>)> = Vec::new();
-    let mut segments: Vec<String> = Vec::new();
+    let mut path = Vec::new();
     let mut before = String::new();
     for segment in url.path().split('/').skip(1) {
         let plain = decode(segment);
-        let found = match placeholder(&plain) {
-            Some(name) => Some((name, None)),
-            None if is_value(&plain) => Some((name_after(&before), Some(plain.clone()))),
-            None => None,
-        };
-        before.clone_from(&plain);
-        segments.push(match found {
-            None => literal(segment),
-            Some((name, value)) => {
-                let name = free(name, &arguments);
-                let shown = format!("{{{name}}}");
-                arguments.push((name, value));
-                shown
-            }
+        path.push(match placeholder(&plain) {
+            Some(name) => Segment::Argument { name, value: None },
+            None if is_value(&plain) => Segment::Argument {
+                name: name_after(&before),
+                value: Some(plain.clone()),
+            },
+            None => Segment::Literal(literal(segment)),
         });
+        before = plain;
     }
     Ok(Address {
         origin: url.origin().ascii_serialization(),
         host,
-        path: format!("/{}", segments.join("/")),
-        arguments,
+        path,
         query: pairs(url.query().unwrap_or_default()),
         user,
     })
@@ -135,7 +139,7 @@ fn name_after(segment: &str) -> String {
         Some(stem) => format!("{stem}y"),
         None => word
             .strip_suffix('s')
-            .filter(|stem| !stem.ends_with('s'))
+            .filter(|stem| !stem.is_empty() && !stem.ends_with('s'))
             .unwrap_or(&word)
             .to_owned(),
     };
@@ -143,15 +147,4 @@ fn name_after(segment: &str) -> String {
         true => format!("{one}_id"),
         false => "id".to_owned(),
     }
-}
-
-fn free(name: String, taken: &[(String, Option<String>)]) -> String {
-    let is_taken = |name: &str| taken.iter().any(|(known, _)| known == name);
-    if !is_taken(&name) {
-        return name;
-    }
-    (2..)
-        .map(|number| format!("{name}_{number}"))
-        .find(|name| !is_taken(name))
-        .unwrap_or(name)
 }

@@ -5,11 +5,13 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 use toolgate_api::Diagnostic;
 
-use super::address::{self, Address};
+use super::address::{self, Address, Segment};
 use super::arguments::{Arguments, typed};
 use super::curl::pairs;
 use super::request::{Body, Request};
-use super::{Credential, Draft, Taken};
+use super::secrets::Secrets;
+use super::sent::{Content, Sent};
+use super::{Draft, Taken};
 use crate::definition::HTTP_METHODS;
 use crate::http_mapping::headers::{is_forwarding, is_transport};
 use crate::imports::{Named, assign};
@@ -47,7 +49,6 @@ pub(super) fn of(request: Request, taken: Taken<'_>) -> Result<Draft, Diagnostic
         origin,
         host,
         path,
-        arguments: of_path,
         query,
         user,
     } = address::read(&request.url)?;
@@ -69,13 +70,7 @@ pub(super) fn of(request: Request, taken: Taken<'_>) -> Result<Draft, Diagnostic
         sent: Sent::default(),
         notes: Vec::new(),
     };
-    for (name, value) in of_path {
-        // The name in the path is that of the argument.
-        draft
-            .arguments
-            .add(&name, "part of the path", value.map(|text| typed(&text)));
-        draft.sent.path.push(name);
-    }
+    let path = draft.path(path);
     if let Some(user) = request.user.as_ref().or(user.as_ref()) {
         draft.basic(user.clone());
     }
@@ -179,6 +174,24 @@ impl Making<'_> {
         name
     }
 
+    /// The path, with `{name}` for each argument.
+    fn path(&mut self, segments: Vec<Segment>) -> String {
+        let mut path = String::new();
+        for segment in segments {
+            path.push('/');
+            match segment {
+                Segment::Literal(text) => path.push_str(&text),
+                Segment::Argument { name, value } => {
+                    let value = value.map(|text| typed(&text));
+                    let name = self.arguments.add(&name, "part of the path", value);
+                    path.extend(["{", &name, "}"]);
+                    self.sent.path.push(name);
+                }
+            }
+        }
+        path
+    }
+
     fn basic(&mut self, user: String) {
         let user = if user.contains(':') {
             user
@@ -225,20 +238,20 @@ impl Making<'_> {
 
     fn headers(&mut self, request: &Request) {
         let mut left_out = Vec::new();
-        for (name, value) in &request.headers {
+        for (name, value) in &combined(&request.headers) {
             let lower = name.to_ascii_lowercase();
             if lower == "authorization" {
                 self.authorization(value);
             } else if lower == "cookie" {
                 self.cookie(value);
-            } else if lower == "content-type" || (lower == "accept" && value == "*/*") || value.is_empty() {
+            } else if lower == "content-type" || (lower == "accept" && value == "*/*") {
                 // The body says it, or it says nothing.
             } else if OWN.contains(&lower.as_str())
                 || lower.starts_with("sec-")
                 || is_transport(name)
                 || is_forwarding(name)
             {
-                left_out.push(name.as_str());
+                left_out.push(name.clone());
             } else if is_secret_name(name) {
                 let place = format!("the header {name}");
                 if !self.authenticate("header", Some(name), "KEY", &place, value.clone()) {
@@ -417,160 +430,26 @@ impl Making<'_> {
     }
 }
 
-/// Where the arguments of a request go.
-#[derive(Default)]
-struct Sent {
-    path: Vec<String>,
-    query: Vec<(String, String)>,
-    header: Vec<(String, String)>,
-    constant: Map<String, Value>,
-    body: Option<Content>,
-    /// The media type of a body of JSON, where it is another than the usual one.
-    json: Option<String>,
-}
-
-/// The body of a request.
-enum Content {
-    /// Property and argument.
-    Fields(Vec<(String, String)>),
-    /// Field, argument, and whether it is a file.
-    Parts(Vec<(String, String, bool)>),
-    /// One argument.
-    Whole {
-        argument: String,
-        content_type: Option<String>,
-    },
-}
-
-impl Sent {
-    /// Writes it in the short form, or exactly where that is needed.
-    fn write(self, http: &mut Value) {
-        let pairs = |pairs: &[(String, String)]| {
-            let pairs = pairs
-                .iter()
-                .map(|(name, argument)| (name.clone(), Value::from(argument.clone())));
-            Value::Object(pairs.collect())
-        };
-        if !self.constant.is_empty() {
-            http["headers"] = Value::Object(self.constant);
+/// The headers of a request, with the values of one name in one list: the same message by RFC 9110 section 5.3.
+fn combined(headers: &[(String, String)]) -> Vec<(String, String)> {
+    let mut lists: Vec<(String, String)> = Vec::new();
+    for (name, value) in headers.iter().filter(|(_, value)| !value.is_empty()) {
+        // A list of credentials is no credential.
+        let is_list = !name.eq_ignore_ascii_case("authorization");
+        match lists
+            .iter_mut()
+            .find(|(known, _)| is_list && known.eq_ignore_ascii_case(name))
+        {
+            Some((_, list)) => {
+                list.push_str(if name.eq_ignore_ascii_case("cookie") {
+                    "; "
+                } else {
+                    ", "
+                });
+                list.push_str(value);
+            }
+            None => lists.push((name.clone(), value.clone())),
         }
-        let exact = match self.body {
-            Some(Content::Fields(fields)) => {
-                http["body"] = pairs(&fields);
-                if let Some(kind) = self.json {
-                    http["headers"]["Content-Type"] = kind.into();
-                }
-                None
-            }
-            None => None,
-            Some(Content::Parts(parts)) => {
-                let properties: Map<String, Value> = parts
-                    .iter()
-                    .map(|(name, argument, _)| (name.clone(), argument.clone().into()))
-                    .collect();
-                let files: Map<String, Value> = parts
-                    .iter()
-                    .filter(|(_, _, is_file)| *is_file)
-                    .map(|(name, ..)| (name.clone(), json!({"file": true})))
-                    .collect();
-                let mut body = json!({"content_type": "multipart/form-data", "properties": properties});
-                if !files.is_empty() {
-                    body["encoding"] = Value::Object(files);
-                }
-                Some(body)
-            }
-            Some(Content::Whole {
-                argument,
-                content_type,
-            }) => Some(json!({
-                "content_type": content_type.unwrap_or_else(|| "text/plain".to_owned()),
-                "argument": argument,
-            })),
-        };
-        let Some(body) = exact else {
-            if !self.query.is_empty() {
-                http["query"] = pairs(&self.query);
-            }
-            if !self.header.is_empty() {
-                http["header"] = pairs(&self.header);
-            }
-            return;
-        };
-        let place = |at: &'static str| move |(name, argument): &(String, String)| json!({"name": name, "in": at, "argument": argument});
-        let path = self.path.iter().map(|name| json!({"name": name, "in": "path"}));
-        let parameters: Vec<Value> = path
-            .chain(self.query.iter().map(place("query")))
-            .chain(self.header.iter().map(place("header")))
-            .collect();
-        http["request"] = json!({"parameters": parameters, "body": body});
     }
-}
-
-/// The credentials of a text, and the secrets that are named for them.
-struct Secrets<'a> {
-    host: &'a str,
-    taken: Taken<'a>,
-    credentials: Vec<Credential>,
-}
-
-impl Secrets<'_> {
-    /// Keeps a credential; the name of its secret.
-    fn keep(&mut self, suffix: &str, place: &str, value: String) -> String {
-        let wish = format!("{}_{suffix}", prefix(self.host));
-        let more = (2..).map(|number| format!("{wish}_{number}"));
-        let is_free = |name: &String| {
-            !(self.taken.secret)(name) && self.credentials.iter().all(|known| known.secret != *name)
-        };
-        let secret = std::iter::once(wish.clone())
-            .chain(more)
-            .find(is_free)
-            .unwrap_or(wish);
-        self.credentials.push(Credential {
-            secret: secret.clone(),
-            place: place.to_owned(),
-            value: (!is_placeholder(&value)).then_some(value),
-        });
-        secret
-    }
-}
-
-/// What the names of a host's secrets begin with: `api.example.com` gives `EXAMPLE`.
-fn prefix(host: &str) -> String {
-    let labels: Vec<&str> = host.split('.').collect();
-    let label = match labels.as_slice() {
-        [.., name, _] if host.contains(|c: char| c.is_ascii_alphabetic()) => name,
-        _ => host,
-    };
-    let letter = |c: char| {
-        if c.is_ascii_alphanumeric() {
-            c.to_ascii_uppercase()
-        } else {
-            '_'
-        }
-    };
-    let name: String = label.chars().take(40).map(letter).collect();
-    let name = name.trim_matches('_');
-    if name.starts_with(|c: char| c.is_ascii_alphabetic()) {
-        name.to_owned()
-    } else {
-        format!("HOST_{name}").trim_end_matches('_').to_owned()
-    }
-}
-
-/// Whether a value stands for one: `$TOKEN`, `${TOKEN}`, `<token>`, `{token}`, `YOUR_API_KEY`, `***`.
-fn is_placeholder(value: &str) -> bool {
-    // Of `user:password` the password counts, unless the user is the key: `-u sk_live_...:`.
-    let value = value
-        .trim_end_matches(':')
-        .rsplit(':')
-        .next()
-        .unwrap_or_default()
-        .trim();
-    let upper = value.to_ascii_uppercase();
-    value.is_empty()
-        || value.starts_with('$')
-        || (value.starts_with(['<', '{', '[']) && value.ends_with(['>', '}', ']']))
-        || upper.starts_with("YOUR_")
-        || upper.starts_with("YOUR-")
-        || value.chars().all(|c| matches!(c, '*' | 'x' | 'X' | '.' | '…'))
+    lists
 }

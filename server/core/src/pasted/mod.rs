@@ -1,14 +1,17 @@
 //! What an administrator pastes to begin a tool: a URL, a `curl` command, or the address of an API description.
 //!
 //! `words` splits a command as a shell would, `curl` reads its options, `request` is what both kinds of text come to,
-//! `address` takes a URL apart, and `draft` makes a definition of it. Nothing is executed, expanded or fetched. Credentials
-//! never become part of the definition: it names secrets, and their values come beside it.
+//! `address` takes a URL apart, and `draft` makes a definition of it: `arguments` are its parameters, `sent` says where
+//! they go, and `secrets` names its credentials. Nothing is executed, expanded or fetched. Credentials never become part
+//! of the definition: it names secrets, and their values come beside it.
 
 mod address;
 mod arguments;
 mod curl;
 mod draft;
 mod request;
+mod secrets;
+mod sent;
 #[cfg(test)]
 mod tests;
 mod words;

@@ -243,6 +243,34 @@ fn what_is_not_read_is_named() {
 }
 
 #[test]
+fn the_path_names_arguments_as_they_are_declared() {
+    let long = "a".repeat(60);
+    for path in [
+        "s/0".to_owned(),
+        format!("{long}/1/{long}/2"),
+        "{a}/{a}/:a".to_owned(),
+    ] {
+        let draft = draft(&format!("https://example.com/{path}"));
+        assert_eq!(faults(&draft.definition), None, "{path}");
+    }
+}
+
+#[test]
+fn headers_of_one_name_are_one_list() {
+    let draft = draft(
+        "curl https://example.com/ -H 'S: !' -H 's: A' -H 'Cookie: a=1' -H 'cookie: b=2' -H 'X-Api-Key: k1' -H 'x-api-key: k2'",
+    );
+    assert_eq!(faults(&draft.definition), None);
+    assert_eq!(http(&draft)["headers"], json!({"S": "!, A"}));
+    let values: Vec<_> = draft
+        .credentials
+        .iter()
+        .filter_map(|one| one.value.as_deref())
+        .collect();
+    assert_eq!(values, ["a=1; b=2", "k1, k2"]);
+}
+
+#[test]
 fn an_address_of_a_description_is_imported() {
     for url in [
         "https://example.com/openapi.json",
