@@ -24,7 +24,7 @@ use super::asking::{self, Asks, ClientAsker};
 use super::changes::Follower;
 use super::endpoint_query::{self, EndpointQuery};
 use super::message::{self, Invalid, Message, VERSION};
-use super::server::TURN;
+use super::server::{Prepared, TURN};
 use super::session::{self, Opened, Stored};
 use super::turn::{Placed, Turn};
 use super::{cancel, idempotency, metadata, plain, stream, upstream};
@@ -248,7 +248,7 @@ async fn serve(
     {
         headers.insert(VERSION, version);
     }
-    request.extensions_mut().insert(Arc::clone(&turn));
+    request.extensions_mut().insert(Prepared::new(Arc::clone(&turn)));
     let answer = TURN.scope(Arc::clone(&turn), app.mcp.service.handle(request));
     let response = answer.await.map(Body::new);
     let kept = turn.kept.lock().unwrap_or_else(PoisonError::into_inner).take();

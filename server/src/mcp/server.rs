@@ -1,6 +1,6 @@
 //! What the protocol's implementation asks for: lists, a call, a guide, a subscription.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use http::request::Parts;
 use rmcp::model::{
@@ -37,6 +37,32 @@ const INSTRUCTIONS: &str = "The tools of this server are those that you may call
 tokio::task_local! {
     /// The request whose headers are compared with its body.
     pub(super) static TURN: Arc<Turn>;
+}
+
+/// The request as the endpoint prepared it, as long as the protocol's implementation needs it. That keeps what it was
+/// given until its answer has ended.
+#[derive(Clone)]
+pub(super) struct Prepared(Arc<Mutex<Option<Arc<Turn>>>>);
+
+impl Prepared {
+    pub(super) fn new(turn: Arc<Turn>) -> Self {
+        Self(Arc::new(Mutex::new(Some(turn))))
+    }
+
+    fn of(context: &RequestContext<RoleServer>) -> Option<MutexGuard<'_, Option<Arc<Turn>>>> {
+        let parts = context.extensions.get::<Parts>()?;
+        let Self(turn) = parts.extensions.get::<Self>()?;
+        Some(turn.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn get(context: &RequestContext<RoleServer>) -> Option<Arc<Turn>> {
+        Self::of(context)?.clone()
+    }
+
+    /// For an answer that stays open: it must not keep the definitions of its beginning.
+    fn take(context: &RequestContext<RoleServer>) -> Option<Arc<Turn>> {
+        Self::of(context)?.take()
+    }
 }
 
 /// Serves every request of every client; what differs is the request's [`Turn`].
@@ -82,12 +108,12 @@ pub(super) fn cancelled() -> ErrorData {
     ErrorData::new(CANCELLED, "The client cancelled the call.", None)
 }
 
-/// The request as the endpoint prepared it.
 fn turn(context: &RequestContext<RoleServer>) -> Result<Arc<Turn>, ErrorData> {
-    let parts = context.extensions.get::<Parts>();
-    let turn = parts.and_then(|parts| parts.extensions.get::<Arc<Turn>>());
-    turn.map(Arc::clone)
-        .ok_or_else(|| ErrorData::internal_error("the request was not prepared", None))
+    Prepared::get(context).ok_or_else(not_prepared)
+}
+
+fn not_prepared() -> ErrorData {
+    ErrorData::internal_error("the request was not prepared", None)
 }
 
 /// A refusal of what is no call: a client shows it to its user.
@@ -351,11 +377,13 @@ impl ServerHandler for Server {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let turn = turn(context.request_context())?;
+        let turn = Prepared::take(context.request_context()).ok_or_else(not_prepared)?;
         let Some(credential) = turn.credential.clone() else {
             return Ok(());
         };
-        let follower = Follower::new(&self.gateway, &self.changes, credential, turn.as_of_stream()).await;
+        let of_stream = turn.as_of_stream();
+        drop(turn);
+        let follower = Follower::new(&self.gateway, &self.changes, credential, of_stream).await;
         let Ok(mut follower) = follower else { return Ok(()) };
         loop {
             tokio::select! {

@@ -1,5 +1,6 @@
 //! Streams of notifications: that a list has changed, in a session and by `subscriptions/listen`.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -138,6 +139,9 @@ async fn later_revisions_subscribe_by_a_request() {
         first["method"], "notifications/subscriptions/acknowledged",
         "{first}"
     );
+    let definitions = app.gateway.snapshots.now();
+    let before = Arc::downgrade(definitions.project("demo").expect("the project"));
+    drop(definitions);
     let tool = tool("another", "https://r.jina.ai", "/x", "");
     app.admin()
         .await
@@ -146,6 +150,15 @@ async fn later_revisions_subscribe_by_a_request() {
         .expect(201);
     let next = stream.next(SOON).await.expect("a change");
     assert_eq!(next["method"], "notifications/tools/list_changed", "{next}");
+    // What was at work for the change lets go of them in a moment; a stream must, too.
+    let let_go = async {
+        while before.upgrade().is_some() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(SOON, let_go)
+        .await
+        .expect("a stream keeps no old definitions");
 }
 
 #[tokio::test]
