@@ -127,4 +127,11 @@ story('names in the matrix are shown whole at every width', async (page) => {
     if (width >= 1280) assert.deepEqual(found.heights, [36], `${width} pixels: on one line`);
     assert.equal(await overflow(page), 0, `${width} pixels`);
   }
+  // A window that is made narrow gives names what a narrow one has.
+  const name = page.locator('.matrix-even tbody th').first();
+  await page.setViewportSize({ width: 320, height: 900 });
+  await page.waitForFunction((head) => document.querySelector(head).offsetWidth < 250, '.matrix-even tbody th');
+  assert.equal((await name.evaluate((head) => head.closest('tr').offsetHeight)) > 36, true, 'on several lines');
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await page.waitForFunction((row) => document.querySelector(row).offsetHeight === 36, '.matrix-even tbody tr:has(th)');
 });

@@ -95,6 +95,9 @@ impl Grid {
                 self.draw();
             }
         });
+        // A wider or narrower page has other room for names, a taller one for more rows.
+        let resized = window_event_listener(ev::resize, move |_| self.redraw());
+        on_cleanup(move || resized.remove());
         view! {
             <div
                 class="matrix-wrap"
@@ -236,16 +239,25 @@ impl Grid {
         if self.top_of(&frame) == self.top.get_value() {
             return;
         }
-        let had_focus = document()
-            .active_element()
-            .is_some_and(|active| frame.contains(Some(&active)));
         let [first, seen] = [frame.scroll_top(), frame.client_height()]
             .map(|pixels| usize::try_from(pixels / self.tall.get_value()).unwrap_or(0));
         let (row, column) = self.at.get_value();
         let row = row.clamp(first, first + seen.max(3) - 3);
         self.at.set_value((row, column));
+        self.redraw();
+    }
+
+    /// Draws again; the reached cell keeps the focus if it had it.
+    fn redraw(self) {
+        let active = document().active_element();
+        let had_focus = self.frame.with_untracked(|frame| {
+            frame
+                .as_ref()
+                .is_some_and(|frame| frame.contains(active.as_deref()))
+        });
         self.draw();
         if had_focus {
+            let (row, column) = self.at.get_value();
             focus(row, column);
         }
     }
