@@ -4,12 +4,12 @@ import { DESKTOP, launch, settled, signedIn } from './support/browser.mjs';
 import { uploadMany, LARGE_HOSTS } from './support/large.mjs';
 import { Server, TOOLS } from './support/server.mjs';
 import { longest, median, painted, slowed, taken } from './support/speed.mjs';
-import { told, traced } from './support/trace.mjs';
+import { inWords, traced } from './support/trace.mjs';
 import { weights } from './support/weight.mjs';
 
 /** How often each thing is measured; the figure is the middle one. */
 const TIMES = Number(process.env.TIMES ?? 5);
-/** Whether each interaction is told task by task, with what it went on. Tracing costs time: the figures are higher then. */
+/** Whether each interaction is shown task by task, with what it went on. Tracing costs time: the figures are higher then. */
 const TRACE = Boolean(process.env.TRACE);
 /** Tools in the large project. */
 const LARGE = Number(process.env.LARGE ?? 10_000);
@@ -126,11 +126,11 @@ async function measureInteractions({ browser, server, session }) {
       await taken(page);
       if (TRACE) {
         const tasks = await traced(browser, page, () => act(page).then(() => painted(page)));
-        console.log(`        ${name}: ${tasks.slice(0, 3).map(told).join(' | ')}`);
+        console.log(`        ${name}: ${tasks.slice(0, 3).map(inWords).join(' | ')}`);
       } else {
         await act(page);
       }
-      // Whoever asks whether it is done keeps the page busy, so the answer is painted first.
+      // Asking whether it is done keeps the page busy, so the answer is painted first.
       await painted(page);
       await done?.(page);
       const { events, frames } = await taken(page);

@@ -21,8 +21,8 @@ export class ToolsPage {
 
   /** Waits until exactly these tools are listed. */
   async shows(...names) {
-    const told = names.length === 1 ? '1 tool' : `${names.length} tools`;
-    await this.count.getByText(told, { exact: true }).waitFor();
+    const words = names.length === 1 ? '1 tool' : `${names.length} tools`;
+    await this.count.getByText(words, { exact: true }).waitFor();
     // Rows are made a few at a time.
     const listed = this.page.locator('.tool-name');
     await until(`${names.length} rows`, async () => (await listed.count()) === names.length);

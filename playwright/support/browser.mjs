@@ -89,7 +89,7 @@ export class Visitor {
   }
 }
 
-/** Signs in once; the answer makes every later visit one of somebody who is signed in. */
+/** Signs in once; the answer makes every later visit one of a user who is signed in. */
 export async function signedIn(browser, origin, person = ADMIN) {
   let state;
   await visit(browser, origin, {}, async (page, profile) => {

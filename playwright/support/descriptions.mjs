@@ -1,4 +1,4 @@
-// Descriptions of APIs, as somebody would import them.
+// Descriptions of APIs, as users import them.
 
 /**
  * A small pet store at an address. `get` and `list` are what it says of two operations; `withLimit` gives one of them a

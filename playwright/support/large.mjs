@@ -3,7 +3,7 @@
 const GROUPS = ['billing', 'calendar', 'crm', 'documents', 'knowledge', 'mail', 'maps', 'research', 'storage', 'tickets'];
 const VERBS = ['archive', 'create', 'delete', 'export', 'find', 'import', 'list', 'read', 'share', 'update'];
 const STATES = ['draft', 'review', 'approved', 'published'];
-/** Where its tools lead; a server must permit them. Nobody calls them successfully. */
+/** Where its tools lead; a server must permit them. No call of them succeeds. */
 export const LARGE_HOSTS = GROUPS.map((group) => `https://${group}.example`);
 /** Definitions in one upload; well below the limit of its size. */
 const BATCH = 500;

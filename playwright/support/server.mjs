@@ -92,7 +92,7 @@ export class Server {
     return this.#accepted('PUT', path, { body, headers: condition });
   }
 
-  /** Asks anything as whoever holds `token`, the administrator by default; any answer is returned. */
+  /** Asks anything as the holder of `token`, the administrator by default; any answer is returned. */
   async ask(method, path, { body, type = 'application/json', token = this.token, headers = {} } = {}) {
     const sent = { ...headers };
     if (token) sent.authorization = `Bearer ${token}`;

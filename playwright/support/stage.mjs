@@ -1,4 +1,4 @@
-// What every file of stories begins and ends with: a server with something in it, a browser, and somebody who is signed in.
+// What every file of stories begins and ends with: a server with something in it, a browser, and a user who is signed in.
 import { after, before, test } from 'node:test';
 
 import { Visitor, launch, signedIn, visit } from './browser.mjs';

@@ -1,4 +1,4 @@
-// What a page's main thread was busy with, told by the browser's own trace.
+// What a page's main thread was busy with, by the browser's own trace.
 
 const CATEGORIES = ['devtools.timeline', 'disabled-by-default-devtools.timeline', 'v8', 'disabled-by-default-v8.gc', 'toplevel'];
 
@@ -20,7 +20,7 @@ export async function traced(browser, page, story) {
 }
 
 /** Tells of a task what it went on. */
-export function told({ ms, parts }) {
+export function inWords({ ms, parts }) {
   const named = Object.entries(parts).filter(([, part]) => part >= 1);
   const sorted = named.sort(([, one], [, other]) => other - one);
   return `${Math.round(ms)} ms: ${sorted.map(([kind, part]) => `${kind} ${Math.round(part)}`).join(', ')}`;

@@ -26,11 +26,11 @@ for (const [name, address, path] of [
   stage.story(`${name} tell an answer that cannot be read, and try again`, async (page) => {
     const mend = await answered(page, path, { something: 'else' });
     await page.goto(`/ui/projects/demo/${address}`);
-    const told = page.getByRole('alert').filter({ hasText: 'The answer could not be read' });
-    await told.first().waitFor();
+    const failure = page.getByRole('alert').filter({ hasText: 'The answer could not be read' });
+    await failure.first().waitFor();
     await mend();
-    await told.first().getByRole('button', { name: 'Try again' }).click();
-    await told.first().waitFor({ state: 'detached' });
+    await failure.first().getByRole('button', { name: 'Try again' }).click();
+    await failure.first().waitFor({ state: 'detached' });
     await settled(page);
     assert.equal(await page.getByRole('alert').count(), 0);
   });

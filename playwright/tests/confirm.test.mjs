@@ -53,7 +53,7 @@ stage.story('a user gets a new password, is disabled and enabled only after a qu
   await signedIn(stage.browser, stage.server.origin, { username: 'ada', password });
 });
 
-stage.story('nobody replaces their own password by one that is made', async (page) => {
+stage.story('users do not replace their own password by one that is made', async (page) => {
   await page.goto('/ui/users');
   const row = page.getByRole('row', { name: /^admin/ });
   await row.getByText('you', { exact: true }).waitFor();

@@ -19,7 +19,7 @@ const ENV = { PATH: process.env.PATH, HOME: tmpdir() };
 
 const snippet = (page, caption) => page.getByRole('region', { name: caption, exact: true }).textContent();
 
-/** Pastes commands into a shell, as somebody who answers its questions. */
+/** Pastes commands into a shell, as a user who answers its questions. */
 async function pasted(commands, answers) {
   const shell = run('bash', ['-c', commands], { env: ENV });
   shell.child.stdin.end(answers.map((line) => `${line}\n`).join(''));
@@ -73,7 +73,7 @@ stage.story('the snippets run with a key that is made on the page', async (page)
   assert.ok(!(await page.content()).includes(key), 'the key is shown once');
 });
 
-test('the snippets run for somebody who may make no key, by signing in', async () => {
+test('the snippets run for a user who may make no key, by signing in', async () => {
   const { person, storageState } = await signedInMember(stage, 'paster', 'viewer');
   await visit(stage.browser, stage.server.origin, { storageState }, async (page) => {
     await page.goto('/ui/projects/demo/connect?tool=look-up');

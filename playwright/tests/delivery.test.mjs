@@ -70,7 +70,7 @@ test('people get pages for what is not there, programs get problems', async () =
   assert.doesNotMatch(turned.body.toString(), /<script>alert/);
 });
 
-test('an unknown file is not there, and nobody remembers that', async () => {
+test('an unknown file is not there, and no cache remembers that', async () => {
   const { status, headers } = await get('/ui/assets/app.0000000000000000.js');
   assert.equal(status, 404);
   assert.equal(headers['cache-control'], 'no-store');

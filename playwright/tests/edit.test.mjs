@@ -71,7 +71,7 @@ stage.story('form and YAML are two views of one definition', async (page) => {
   await becomes(() => editing.reviewButton.isDisabled(), true, 'what is wrong cannot be saved');
 });
 
-stage.story('whoever saves second sees what the first one changed, and loses nothing', { refusals: ['/projects/demo/tools/disputed'] }, async (page) => {
+stage.story('the user who saves second sees what the first one changed, and loses nothing', { refusals: ['/projects/demo/tools/disputed'] }, async (page) => {
   await stage.server.uploadTools('demo', definition('disputed'));
   const mine = new DefinitionPage(page);
   await mine.open('disputed');

@@ -36,7 +36,7 @@ stage.story('different changes in the matrix are saved together and undone toget
   assert.deepEqual(await groups('search-web'), ['knowledge', 'research']);
 });
 
-stage.story('what could not be undone is told with the id of the request', { refusals: ['*'] }, async (page) => {
+stage.story('what could not be undone is shown with the id of the request', { refusals: ['*'] }, async (page) => {
   await page.goto('/ui/projects/demo/groups?view=matrix');
   await settled(page);
   await page.getByRole('checkbox', { name: 'read-page in research' }).check();
@@ -50,7 +50,7 @@ stage.story('what could not be undone is told with the id of the request', { ref
     messages.getByRole('button', { name: 'Undo' }).click(),
   ]);
   const { request_id: id } = await refused.json();
-  const told = messages.getByRole('alert').filter({ hasText: 'This could not be undone' });
-  await told.getByText(id).waitFor();
-  await told.getByRole('button', { name: 'Copy: request id' }).waitFor();
+  const failure = messages.getByRole('alert').filter({ hasText: 'This could not be undone' });
+  await failure.getByText(id).waitFor();
+  await failure.getByRole('button', { name: 'Copy: request id' }).waitFor();
 });

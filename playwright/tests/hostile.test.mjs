@@ -1,4 +1,4 @@
-// Names and descriptions come from whoever writes tools, and tools come from everywhere: all of it is text, on every page.
+// Names and descriptions come from the authors of tools, and tools come from everywhere: all of it is text, on every page.
 import assert from 'node:assert/strict';
 
 import { overflow, settled } from '../support/browser.mjs';

@@ -28,8 +28,8 @@ for (const it of PAGES) {
     story(`${it.name} when the server fails, and again`, async (page) => {
       const mend = await refuseAll(page);
       await page.goto(lively(it));
-      const told = page.getByRole('alert').filter({ hasText: refuseAll.requestId });
-      await told.first().waitFor();
+      const shown = page.getByRole('alert').filter({ hasText: refuseAll.requestId });
+      await shown.first().waitFor();
       await settled(page);
       await assertGoodInEveryLook(page, it.name);
       await mend();
@@ -38,7 +38,7 @@ for (const it of PAGES) {
         await retry.first().click();
         await settled(page);
       }
-      await becomes(() => told.count(), 0, 'nothing is left of the failure');
+      await becomes(() => shown.count(), 0, 'nothing is left of the failure');
     });
   }
 }

@@ -19,7 +19,7 @@ const CLOSED = {
   auditor: ['users', 'health', 'server-alerts', 'server-record', 'upload', 'upload-project', 'new-tool', 'new-service', 'keys', 'secrets'],
 };
 
-/** Runs in a window of somebody with a role. `assertNothingRefused` fails with what the server has refused since the last time. */
+/** Runs in a window of a user with a role. `assertNothingRefused` fails with what the server has refused since the last time. */
 async function inRole(role, run) {
   const { storageState } = await someone(role);
   await visit(stage.browser, stage.server.origin, { storageState, refusals: ['*'] }, async (page) => {

@@ -23,7 +23,7 @@ after(async () => {
 
 const story = (options, run) => () => visit(browser, server.origin, options, run);
 
-test('a wrong password is told, and the form stays', story({ refusals: ['/auth/login'] }, async (page) => {
+test('a wrong password is reported, and the form stays', story({ refusals: ['/auth/login'] }, async (page) => {
   const form = new SignInPage(page);
   await form.open();
   await form.signIn({ ...ADMIN, password: 'not this one' });

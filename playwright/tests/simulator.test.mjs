@@ -5,7 +5,7 @@ import { becomes } from '../support/wait.mjs';
 
 const stage = setStage();
 
-/** Who asks for what in which state. Nobody named is the administrator. */
+/** Who asks for what in which state. Without a name it is the administrator. */
 const QUESTIONS = [
   { group: ['*'] },
   { group: ['knowledge'] },
@@ -25,15 +25,15 @@ const QUESTIONS = [
 ];
 
 const byTool = (one, other) => one.tool.localeCompare(other.tool);
-const told = ({ who = 'the administrator', group = '(absent)', state = '(absent)', tool = 'every tool' }) =>
+const inWords = ({ who = 'the administrator', group = '(absent)', state = '(absent)', tool = 'every tool' }) =>
   `${who} asks for ${group} in ${state} about ${tool}`;
 
 for (const question of QUESTIONS) {
-  stage.story(`the page says what the API says: ${told(question)}`, async (page) => {
+  stage.story(`the page says what the API says: ${inWords(question)}`, async (page) => {
     const { server } = stage;
     const people = (await server.get('/projects/demo/permissions')).items;
     const principal = people.find((row) => row.name === question.who)?.principal;
-    assert.equal(Boolean(principal), Boolean(question.who), 'the question is about somebody who is there');
+    assert.equal(Boolean(principal), Boolean(question.who), 'the question is about a principal that is there');
     const { group, state, tool } = question;
     const answer = await server.post('/projects/demo/explain', { principal, group, state, tool, limit: 100 });
     const expected = answer.items.map((item) => ({

@@ -29,11 +29,11 @@ stage.story('the drawing shows what the definitions say', async (page) => {
   const arrows = graph.transitions.map(({ from = 'every state', to, tools }) => `From ${from} to ${to}: ${tools.join(', ')}`);
   assert.deepEqual((await names('.graph-arrow')).sort(), arrows.sort());
   for (const name of graph.unreachable) {
-    assert.ok(states.some((told) => told.startsWith(`${name}, `) && /reach/.test(told)), `${name} in ${states}`);
+    assert.ok(states.some((described) => described.startsWith(`${name}, `) && /reach/.test(described)), `${name} in ${states}`);
   }
 });
 
-stage.story('the drawing goes by the size of the window until somebody moves it', async (page) => {
+stage.story('the drawing goes by the size of the window until the user moves it', async (page) => {
   const drawing = await openDrawing(page);
   const seen = () => drawing.locator('svg.graph').getAttribute('viewBox');
   const whole = await seen();

@@ -10,7 +10,7 @@ import { startLively } from '../support/seed.mjs';
 import { setStage } from '../support/stage.mjs';
 import { becomes } from '../support/wait.mjs';
 
-/** The lively project with a guide, and with somebody who has asked for a group. */
+/** The lively project with a guide, and with a user who has asked for a group. */
 async function start() {
   const lively = await startLively();
   const { server } = lively;
@@ -43,7 +43,7 @@ const goTo = async (page, name) => {
 
 journey(stage, 'an approver decides a change of an import and a request for access', { most: 8 }, async (page, way) => {
   const { server, asker } = stage;
-  // Nobody grants what they do not hold, owners included.
+  // No one grants what they do not hold, owners included.
   await way.signIn(await member(server, 'approver', 'owner', ['knowledge', 'writing']));
   const bell = page.getByRole('button', { name: /^Notifications: \d+ unread$/ });
   await bell.click();

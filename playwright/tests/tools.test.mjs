@@ -60,7 +60,7 @@ test('the search is in the address', story({}, async (page, tools) => {
   await becomes(() => tools.search.inputValue(), '');
 }));
 
-test('a failed request is told with its id, and can be tried again', story(
+test('a failed request is shown with its id, and can be tried again', story(
   { refusals: ['/projects/demo/tools'] },
   async (page, tools) => {
     let failures = 1;
@@ -82,9 +82,9 @@ test('a failed request is told with its id, and can be tried again', story(
     });
     await tools.open('demo');
     await tools.problem.waitFor();
-    const told = await tools.problem.textContent();
+    const shown = await tools.problem.textContent();
     for (const part of ['cannot answer now', 'database is locked', '0199f7c2-5a8e-7c31-b7f8-0c5b2f6a9e11']) {
-      assert.ok(told.includes(part), `${part} in ${told}`);
+      assert.ok(shown.includes(part), `${part} in ${shown}`);
     }
     await tools.retry.click();
     assert.deepEqual(await tools.shows(...ALL), ALL);

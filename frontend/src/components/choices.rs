@@ -53,7 +53,7 @@ impl Choices {
                 let items = page["items"].as_array().into_iter().flatten();
                 items.flat_map(read).collect::<Vec<_>>()
             });
-            told_apart(found.collect())
+            distinct(found.collect())
         });
         Self {
             wanted,
@@ -85,7 +85,7 @@ impl Choices {
                     .map(|(origin, _)| (host(origin), host(origin)))
                     .collect()
             });
-            told_apart(hosts)
+            distinct(hosts)
         });
         Self { all, ..self }
     }
@@ -152,7 +152,7 @@ pub(crate) fn same(text: &Value) -> Vec<Choice> {
 }
 
 /// Each value once, by label; two values with the same label have the value in it.
-fn told_apart(mut all: Vec<Choice>) -> Vec<Choice> {
+fn distinct(mut all: Vec<Choice>) -> Vec<Choice> {
     all.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
     all.dedup_by(|(a, _), (b, _)| a == b);
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
@@ -239,7 +239,7 @@ pub(crate) fn ChoiceInput(
 
 #[cfg(test)]
 mod tests {
-    use super::told_apart;
+    use super::distinct;
 
     #[test]
     fn each_value_is_offered_once_under_a_label_of_its_own() {
@@ -247,7 +247,7 @@ mod tests {
         let all = all
             .map(|(value, label)| (value.to_owned(), label.to_owned()))
             .to_vec();
-        let all: Vec<_> = told_apart(all)
+        let all: Vec<_> = distinct(all)
             .into_iter()
             .map(|(value, label)| format!("{value}={label}"))
             .collect();

@@ -66,10 +66,10 @@ impl ResultTemplate {
         };
         let shaped = self.shape(unshaped, |result, _, keep| json_artifact(result, keep))?;
         let mut notes = execution.notes;
-        if let Some(told) = shaped.notes {
+        if let Some(cut) = shaped.notes {
             let all = notes.get_or_insert_default();
-            all.truncated = told.truncated;
-            all.next = told.next;
+            all.truncated = cut.truncated;
+            all.next = cut.next;
         }
         Ok(Execution {
             usage: execution.usage,
@@ -121,11 +121,11 @@ impl ResultTemplate {
                 total_bytes: total as u64,
             });
         }
-        let told = truncated.is_some() || next.is_some();
+        let is_cut = truncated.is_some() || next.is_some();
         Ok(Execution {
             result,
             usage: None,
-            notes: told.then(|| {
+            notes: is_cut.then(|| {
                 Box::new(ResultNotes {
                     truncated,
                     next,

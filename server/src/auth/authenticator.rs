@@ -262,7 +262,7 @@ impl Authenticator {
                         id: user.id.to_string(),
                         name: user.username.clone(),
                     },
-                    // A client manages nothing, whoever let it in.
+                    // A client manages nothing, even if an administrator let it in.
                     system_admin: user.system_admin && connection.is_none(),
                     credential: match connection {
                         Some(connection) => Credential::Connection { user, connection },

@@ -39,7 +39,7 @@ pub enum Refusal {
     /// Neither a service key nor three base64url parts with JSON objects in them.
     #[error("the credential is not well-formed: {0}")]
     Malformed(&'static str),
-    /// Somebody else's token.
+    /// The token of another server.
     #[error("the token's issuer is not trusted")]
     UnknownIssuer,
     /// An algorithm that is not pinned to the token's key.
@@ -63,7 +63,7 @@ pub enum Refusal {
     /// A claim is missing or has a wrong type or value.
     #[error("the token's claims are not acceptable: {0}")]
     BadClaims(&'static str),
-    /// Meant for somebody else.
+    /// Meant for another audience.
     #[error("the token is for another audience")]
     WrongAudience,
     /// For another message on the bus.

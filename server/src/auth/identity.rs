@@ -13,7 +13,7 @@ use toolgate_store::rows::{ConnectionRow, KeyRow, ProjectRow, UserRow};
 
 use super::directory::{Directory, with_administration};
 
-/// Somebody who has proven who they are.
+/// A principal that has proven who it is.
 #[derive(Clone)]
 pub struct Identity {
     /// Who, for decisions and the record.

@@ -54,12 +54,12 @@ pub async fn list(
     // Comparing large definitions takes a while.
     let (gateway, project) = (Arc::clone(gateway), Arc::clone(project));
     let items = tokio::task::spawn_blocking(move || {
-        let told = |row: ImportOperationRow| {
+        let described = |row: ImportOperationRow| {
             let tool = project.snapshot.tool(row.tool.as_str())?;
             let waiting = row.waiting.clone()?;
-            Some(told(&gateway, &project, &row, &waiting, &tool.definition))
+            Some(described(&gateway, &project, &row, &waiting, &tool.definition))
         };
-        rows.into_iter().filter_map(told).collect()
+        rows.into_iter().filter_map(described).collect()
     })
     .await
     .map_err(|error| Problem::internal(&error))?;
@@ -77,7 +77,7 @@ pub async fn get(
     let tag = tag(&row, tool);
     let ours = &tool.definition;
     let merged = approved(&row.base, ours, &waiting.definition, |_| None).ok();
-    let mut change = told(gateway, project, &row, &waiting, ours);
+    let mut change = described(gateway, project, &row, &waiting, ours);
     change.definitions = Some(MergeSides {
         base: value(&row.base),
         ours: value(ours),
@@ -269,7 +269,7 @@ fn settled(decided: impl IntoIterator<Item = (ImportOperationRow, WaitingRow)>) 
     }
 }
 
-fn told(
+fn described(
     gateway: &Gateway,
     project: &ProjectState,
     row: &ImportOperationRow,

@@ -55,7 +55,7 @@ impl Changes {
         receiver
     }
 
-    /// Reads where the sessions stand until nobody watches any.
+    /// Reads the states of the sessions until no stream watches any.
     async fn poll(self: Arc<Self>, gateway: Arc<Gateway>) {
         let mut ticks = interval(POLL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);

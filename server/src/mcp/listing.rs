@@ -78,12 +78,12 @@ async fn page(
     }
     let (tools, next) = cursor::page(tools, PAGE, |(tool, _)| tool.name().to_owned());
     let names = snapshot.listed_names();
-    let told = turn.lists_closed();
+    let names_states = turn.lists_closed();
     let mut listed: Vec<Tool> = tools
         .into_iter()
-        .filter_map(|(tool, _)| wire(names, tool, told))
+        .filter_map(|(tool, _)| wire(names, tool, names_states))
         .collect();
-    if told && next.is_none() && snapshot.tool(own::AVAILABLE).is_none() {
+    if names_states && next.is_none() && snapshot.tool(own::AVAILABLE).is_none() {
         listed.push(own::available_tools());
     }
     if next.is_none() {
@@ -92,8 +92,8 @@ async fn page(
     Ok((listed, next))
 }
 
-/// A tool as it is listed; `None` for one that no client could use. `told`: its description says in which states it is open.
-pub(super) fn wire(names: &NameTable, tool: &CompiledTool, told: bool) -> Option<Tool> {
+/// A tool as it is listed; `None` for one that no client could use. `names_states`: its description says in which states it is open.
+pub(super) fn wire(names: &NameTable, tool: &CompiledTool, names_states: bool) -> Option<Tool> {
     let listed = match tool.listed() {
         Ok(listed) => listed,
         Err(error) => {
@@ -102,7 +102,7 @@ pub(super) fn wire(names: &NameTable, tool: &CompiledTool, told: bool) -> Option
         }
     };
     let mut description = tool.definition.description.clone();
-    if told && !tool.open_in("*") {
+    if names_states && !tool.open_in("*") {
         if !description.is_empty() {
             description.push_str("\n\n");
         }

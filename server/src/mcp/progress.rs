@@ -12,7 +12,7 @@ use toolgate_executors::Parts;
 
 use super::turn::Turn;
 
-/// How often a client is told that a call still runs.
+/// How often a client is notified that a call still runs.
 const RUNNING: Duration = Duration::from_secs(15);
 /// Parts that wait to be sent; a client that reads too slowly misses some, and gets all of them in the result.
 const WAITING: usize = 64;

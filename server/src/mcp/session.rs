@@ -131,7 +131,7 @@ pub(super) enum Stored {
     NotYet,
     /// It is stored.
     Living(Box<SessionRow>),
-    /// It was ended, has expired, or is somebody else's.
+    /// It was ended, has expired, or is another principal's.
     Gone,
 }
 

@@ -13,7 +13,7 @@ use super::changes::{Changed, Follower};
 use crate::events::event_stream;
 use crate::gateway::Gateway;
 
-/// How often something is sent, so that nobody in between believes the connection dead.
+/// How often something is sent, so that no proxy takes the connection for dead.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 /// Events that may wait for the client: a change that waits says everything that a second one would.
 const QUEUE: usize = 1;

@@ -1,5 +1,8 @@
 //! A secret goes to its upstream and nowhere else: every output that there is, searched for it in every form.
 
+mod forms;
+mod outputs;
+
 use std::io::Write;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -10,64 +13,18 @@ use axum::body::Bytes;
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use base64::Engine;
-use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE};
+use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 use futures_util::StreamExt;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
-use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use toolgate::gateway::observe;
 use toolgate::gateway::webhook;
 use tracing_subscriber::fmt::MakeWriter;
 
+use self::forms::{CANARY, KEY, assert_clean, hex};
+use self::outputs::{check, check_everything_readable, check_files, check_tables};
 use crate::postgres::new_database;
-use crate::support::{Client, TestApp, serve};
-
-/// Everything in it has another form in some encoding.
-const CANARY: &str = "cnry\"Zx9+/Qm7~\\v k";
-const KEY: &str = "qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqo=";
-
-/// The forms under which the canary would be recognised.
-fn forms() -> Vec<String> {
-    let mut forms = vec![
-        CANARY.to_owned(),
-        utf8_percent_encode(CANARY, NON_ALPHANUMERIC).to_string(),
-        "cnry%22Zx9%2B%2FQm7%7E%5Cv+k".to_owned(),
-        json!(CANARY).to_string().trim_matches('"').to_owned(),
-        hex(CANARY),
-        hex(CANARY).to_uppercase(),
-        KEY.trim_end_matches("o=").to_owned(),
-    ];
-    // JSON inside of JSON.
-    forms.push(json!(forms[3]).to_string().trim_matches('"').to_owned());
-    for before in ["", "1", "22"] {
-        let encoded = STANDARD_NO_PAD.encode(format!("{before}{CANARY}"));
-        // Without the characters that also depend on what is around.
-        let inner = encoded[4..encoded.len() - 2].to_owned();
-        forms.push(inner.replace('+', "-").replace('/', "_"));
-        forms.push(inner);
-    }
-    forms
-}
-
-fn hex(text: &str) -> String {
-    text.bytes().map(|byte| format!("{byte:02x}")).collect()
-}
-
-#[track_caller]
-fn assert_clean(what: &str, bytes: &[u8]) {
-    for form in forms() {
-        let found = bytes
-            .windows(form.len())
-            .position(|window| window == form.as_bytes());
-        if let Some(at) = found {
-            let around = &bytes[at.saturating_sub(60)..(at + form.len() + 60).min(bytes.len())];
-            panic!(
-                "{what} holds the secret as {form:?}: ...{}...",
-                String::from_utf8_lossy(around)
-            );
-        }
-    }
-}
+use crate::support::{TestApp, serve};
 
 /// Answers with everything it was sent, in every form that an upstream may think of.
 async fn repeat(uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
@@ -181,120 +138,6 @@ impl<'a> MakeWriter<'a> for Captured {
     type Writer = Self;
     fn make_writer(&'a self) -> Self {
         self.clone()
-    }
-}
-
-/// Sends a request and searches the whole answer, headers included.
-async fn check(
-    client: &Client<'_>,
-    method: Method,
-    path: &str,
-    body: Option<&Value>,
-) -> (StatusCode, Vec<u8>) {
-    let mut request = client.request(method.clone(), path).header(header::IF_MATCH, "*");
-    if body.is_some() {
-        request = request.header(header::CONTENT_TYPE, "application/json");
-    }
-    let body = body.map(Value::to_string).unwrap_or_default();
-    let answer = client.send(request.body(body.into()).expect("a request")).await;
-    let what = format!("{method} {path} ({})", answer.status);
-    assert_clean(
-        &format!("the head of {what}"),
-        format!("{:?}", answer.headers).as_bytes(),
-    );
-    assert_clean(&what, &answer.body);
-    (answer.status, answer.body)
-}
-
-/// Every path of the document that can be read, with the names of what this test made.
-async fn check_everything_readable(client: &Client<'_>, call_id: &str) -> usize {
-    let (_, document) = check(client, Method::GET, "/openapi.json", None).await;
-    let document: Value = serde_json::from_slice(&document).expect("JSON");
-    let mut read = 0;
-    for (path, item) in document["paths"].as_object().expect("paths") {
-        let endless = item["get"]["responses"]["200"]["content"]["text/event-stream"].is_object();
-        if item["get"].is_null() || endless {
-            continue;
-        }
-        let mut path = path
-            .replace("{project_id}", "demo")
-            .replace("{tool_name}", "header-200")
-            .replace("{secret_name}", "CANARY")
-            .replace("{revision}", "1");
-        if path.ends_with("/diff") {
-            path.push_str("?from=1&to=1");
-        }
-        // What is named by an id: the id of a call is as good as any other for a page that does not exist.
-        while let Some((start, rest)) = path.clone().split_once('{') {
-            let rest = rest.split_once('}').map_or("", |(_, rest)| rest);
-            path = format!("{start}{call_id}{rest}");
-        }
-        let (status, _) = check(client, Method::GET, &path, None).await;
-        read += usize::from(status.is_success());
-    }
-    for page in [
-        "/",
-        "/ui/",
-        "/ui/sign-in",
-        "/docs/",
-        "/ui/projects/demo/tools",
-        "/projects/demo/audit/export?format=csv",
-    ] {
-        check(client, Method::GET, page, None).await;
-    }
-    read
-}
-
-fn check_files(folder: &Path) {
-    let mut files = 0;
-    for entry in std::fs::read_dir(folder).expect("the folder") {
-        let path = entry.expect("an entry").path();
-        assert_clean(
-            &path.display().to_string(),
-            &std::fs::read(&path).expect("the file"),
-        );
-        files += 1;
-    }
-    assert!(files >= 2, "the database and its log");
-}
-
-/// Every text in every row of every table, keys and binary columns (as hex) included.
-async fn check_tables(url: &str) {
-    let mut database = PgConnection::connect(url).await.expect("the database");
-    let tables: Vec<String> = sqlx::query_scalar(
-        "SELECT quote_ident(table_name) FROM information_schema.tables WHERE table_schema = current_schema()",
-    )
-    .fetch_all(&mut database)
-    .await
-    .expect("the tables");
-    let (mut rows, mut sealed) = (0, 0);
-    for table in tables {
-        let query = AssertSqlSafe(format!("SELECT to_jsonb(t)::text FROM {table} t"));
-        let found: Vec<String> = sqlx::query_scalar(query)
-            .fetch_all(&mut database)
-            .await
-            .expect("the rows");
-        for row in &found {
-            let row: Value = serde_json::from_str(row).expect("JSON");
-            check_texts(&format!("table {table}"), &row);
-        }
-        rows += found.len();
-        sealed += if table == "secrets" { found.len() } else { 0 };
-    }
-    assert!(rows > 100, "{rows} rows: the calls and their records are there");
-    assert_eq!(sealed, 2, "the secrets are there, sealed");
-}
-
-/// The texts of a value one by one, as they are and not as JSON writes them.
-fn check_texts(what: &str, value: &Value) {
-    match value {
-        Value::String(text) => assert_clean(what, text.as_bytes()),
-        Value::Array(items) => items.iter().for_each(|item| check_texts(what, item)),
-        Value::Object(fields) => fields.iter().for_each(|(name, value)| {
-            assert_clean(what, name.as_bytes());
-            check_texts(what, value);
-        }),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 

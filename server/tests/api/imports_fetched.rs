@@ -9,7 +9,7 @@ use axum::response::Redirect;
 use axum::routing::get;
 use serde_json::{Value, json};
 
-use crate::imports_kept::{PETS, description, outcomes, told};
+use crate::imports_kept::{PETS, description, outcomes, owned};
 use crate::support::{ANY, Answer, Client, NEW, TestApp, serve};
 
 /// Serves a description that is another one each time, and what is none.
@@ -103,7 +103,7 @@ async fn a_description_is_fetched_and_fetched_again() {
         .json();
     assert_eq!(
         (&report["dry_run"], outcomes(&report)),
-        (&json!(true), told(&[("get_pets", "changed")]))
+        (&json!(true), owned(&[("get_pets", "changed")]))
     );
     let report = admin
         .send_json(
@@ -115,7 +115,7 @@ async fn a_description_is_fetched_and_fetched_again() {
         .await
         .expect(200)
         .json();
-    assert_eq!(outcomes(&report), told(&[("get_pets", "changed")]));
+    assert_eq!(outcomes(&report), owned(&[("get_pets", "changed")]));
     assert_eq!(
         admin.get("/projects/demo/quarantine").await.expect(200).json()["total"],
         1

@@ -3,7 +3,7 @@
 use axum::http::Method;
 use serde_json::{Value, json};
 
-use crate::imports_kept::{again, description, make, outcomes, told};
+use crate::imports_kept::{again, description, make, outcomes, owned};
 use crate::support::TestApp;
 
 const GITHUB: &str = "/projects/demo/imports/github";
@@ -20,7 +20,7 @@ async fn apis_with_operations_of_one_name_live_side_by_side() {
     let admin = app.demo().await;
     let both = accounts(&[("/me", "getMe"), ("/login", "login")]);
     let first = make(&admin, GITHUB, &both).await.expect(201).json();
-    assert_eq!(outcomes(&first), told(&[("getMe", "new"), ("login", "new")]));
+    assert_eq!(outcomes(&first), owned(&[("getMe", "new"), ("login", "new")]));
     assert_eq!(first.get("suggested_prefix"), None);
 
     // The preview and the dry run say what is in the way, and how both can be there.
@@ -35,7 +35,7 @@ async fn apis_with_operations_of_one_name_live_side_by_side() {
         .await
         .expect(200)
         .json();
-    assert_eq!(outcomes(&dry), told(&[("getMe", "taken"), ("login", "taken")]));
+    assert_eq!(outcomes(&dry), owned(&[("getMe", "taken"), ("login", "taken")]));
     assert_eq!(dry["suggested_prefix"], "gitlab_", "from the id");
     let reason = dry["operations"][0]["reason"].as_str().expect("why");
     assert!(reason.contains("with a prefix"), "{reason}");
@@ -44,7 +44,7 @@ async fn apis_with_operations_of_one_name_live_side_by_side() {
     let second = make(&admin, &named, &both).await.expect(201).json();
     assert_eq!(
         outcomes(&second),
-        told(&[("gitlab_getMe", "new"), ("gitlab_login", "new")])
+        owned(&[("gitlab_getMe", "new"), ("gitlab_login", "new")])
     );
     assert_eq!(
         (
@@ -65,7 +65,7 @@ async fn apis_with_operations_of_one_name_live_side_by_side() {
     let report = again(&admin, GITLAB, &later).await.expect(200).json();
     assert_eq!(
         outcomes(&report),
-        told(&[
+        owned(&[
             ("gitlab_getMe", "changed"),
             ("gitlab_login", "unchanged"),
             ("gitlab_logout", "new"),
@@ -84,7 +84,7 @@ async fn apis_with_operations_of_one_name_live_side_by_side() {
         .json();
     assert_eq!(
         outcomes(&report)[1..],
-        told(&[
+        owned(&[
             ("gitlab_login", "unchanged"),
             ("gitlab_logout", "unchanged"),
             ("a", "new"),
@@ -103,13 +103,13 @@ async fn operations_are_chosen_by_their_names_with_and_without_the_prefix() {
     );
     let path = "/projects/demo/imports?prefix=x_&operation_id=get_a,b";
     let preview = admin.post(path, &three).await.expect(200).json();
-    assert_eq!(outcomes(&preview), told(&[("x_get_a", "new"), ("x_b", "new")]));
+    assert_eq!(outcomes(&preview), owned(&[("x_get_a", "new"), ("x_b", "new")]));
     let preview = admin
         .post(&path.replace("get_a,b", "x_get_c"), &three)
         .await
         .expect(200)
         .json();
-    assert_eq!(outcomes(&preview), told(&[("x_get_c", "new")]));
+    assert_eq!(outcomes(&preview), owned(&[("x_get_c", "new")]));
     for prefix in ["_x", "a%20b", &"a".repeat(33)] {
         admin
             .post(&format!("/projects/demo/imports?prefix={prefix}"), &three)

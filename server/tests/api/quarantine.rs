@@ -3,7 +3,7 @@
 use axum::http::{Method, header};
 use serde_json::{Value, json};
 
-use crate::imports_kept::{PETS, again, definition, description, make, outcomes, pet, told};
+use crate::imports_kept::{PETS, again, definition, description, make, outcomes, owned, pet};
 use crate::support::{Answer, Client, TestApp};
 
 const QUARANTINE: &str = "/projects/demo/quarantine";
@@ -136,7 +136,7 @@ async fn an_approved_change_is_joined_with_what_was_edited_here() {
         .await
         .expect(200)
         .json();
-    assert_eq!(outcomes(&report), told(&[("getPet", "unchanged")]));
+    assert_eq!(outcomes(&report), owned(&[("getPet", "unchanged")]));
 }
 
 #[tokio::test]
@@ -202,7 +202,7 @@ async fn a_conflict_is_decided_by_a_user() {
         .json();
     assert_eq!(
         outcomes(&report),
-        told(&[("getPet", "unchanged")]),
+        owned(&[("getPet", "unchanged")]),
         "it was decided"
     );
 }
@@ -230,14 +230,14 @@ async fn a_rejected_change_comes_back_only_when_the_description_changes_again() 
         .await
         .expect(200)
         .json();
-    assert_eq!(outcomes(&report), told(&[("getPet", "unchanged")]));
+    assert_eq!(outcomes(&report), owned(&[("getPet", "unchanged")]));
 
     // The tool's words count as edited here now.
     let report = again(&admin, PETS, &pets("3", "Get pets", &["fields"]))
         .await
         .expect(200)
         .json();
-    assert_eq!(outcomes(&report), told(&[("getPet", "changed")]));
+    assert_eq!(outcomes(&report), owned(&[("getPet", "changed")]));
     let change = admin.get(CHANGE).await.expect(200).json()["change"].take();
     assert_eq!(change["conflicts"][0]["ours"], "Get a pet");
     assert_eq!(change["local"][0]["pointer"], "/description");

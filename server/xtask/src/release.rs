@@ -18,14 +18,14 @@ const SECONDS: u32 = 5;
 /// Builds the server twice; the second one replaces `target/release/toolgate`.
 pub(crate) fn run() -> Result<()> {
     let rustc = Sh::words("rustc -vV").read()?;
-    let told = |what: &str| {
+    let word = |what: &str| {
         rustc
             .lines()
             .find_map(|line| line.strip_prefix(what))
             .with_context(|| format!("rustc does not tell its {what:?}"))
     };
-    let host = told("host: ")?;
-    let merger = merger(host, told("LLVM version: ")?)?;
+    let host = word("host: ")?;
+    let merger = merger(host, word("LLVM version: ")?)?;
     ui::run()?;
 
     let folder = paths::target().join("guided");

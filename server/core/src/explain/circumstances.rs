@@ -61,9 +61,9 @@ pub fn add(explanation: &mut ToolExplanation, circumstances: Circumstances, show
 }
 
 fn report(test: DecisionTest, foreseen: Option<Foreseen>, reached: bool, shown: Shown) -> TestReport {
-    let told = reached || shown != Shown::Verdict;
+    let is_shown = reached || shown != Shown::Verdict;
     let mut lifted_by = None;
-    let (outcome, would_pass, code, hint) = match foreseen.filter(|_| told) {
+    let (outcome, would_pass, code, hint) = match foreseen.filter(|_| is_shown) {
         Some(Foreseen::Holds) => (TestOutcome::Passed, Some(true), None, None),
         Some(Foreseen::Fails {
             code,

@@ -93,10 +93,10 @@ impl<'a> LinkedFile<'a> {
     /// Puts the content in its place. What the caller says about the file goes before what its server says.
     pub fn resolve(self, content: &[u8], filename: Option<&str>, content_type: Option<&str>) {
         let mut file = json!({ "base64": base64::engine::general_purpose::STANDARD.encode(content) });
-        for (name, told) in [("filename", filename), ("content_type", content_type)] {
-            match (self.value.get_mut(name), told) {
+        for (name, wanted) in [("filename", filename), ("content_type", content_type)] {
+            match (self.value.get_mut(name), wanted) {
                 (Some(given), _) => file[name] = given.take(),
-                (None, Some(told)) => file[name] = told.into(),
+                (None, Some(wanted)) => file[name] = wanted.into(),
                 (None, None) => {}
             }
         }

@@ -115,7 +115,7 @@ impl Breaker {
                 breaker: self,
                 policy,
                 probe: false,
-                told: false,
+                has_outcome: false,
             });
         };
         if !left.is_zero() {
@@ -131,7 +131,7 @@ impl Breaker {
                 breaker: self,
                 policy,
                 probe: true,
-                told: false,
+                has_outcome: false,
             }),
             Err(_) => Err(Refused { retry_after_s: 1 }),
         }
@@ -215,20 +215,20 @@ pub(crate) struct Pass<'a> {
     breaker: &'a Breaker,
     policy: BreakerPolicy,
     probe: bool,
-    told: bool,
+    has_outcome: bool,
 }
 
 impl Pass<'_> {
     /// Reports how the call ended.
     pub(crate) fn end(mut self, outcome: Outcome, now: Instant) {
-        self.told = true;
+        self.has_outcome = true;
         self.breaker.record(self.policy, self.probe, outcome, now);
     }
 }
 
 impl Drop for Pass<'_> {
     fn drop(&mut self) {
-        if self.probe && !self.told {
+        if self.probe && !self.has_outcome {
             self.breaker.probing.store(false, Ordering::Release);
         }
     }

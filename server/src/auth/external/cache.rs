@@ -66,14 +66,14 @@ impl KeyCache {
         }
         let attempt = Arc::clone(&self.attempt);
         let guard = match self.known(kid, MAX_AGE + STALE_IF_ERROR, now) {
-            // Somebody else is asking already: the old key serves until they are done.
+            // Another request is asking already: the old key serves until that is done.
             Some(key) => match attempt.try_lock_owned() {
                 Ok(guard) => guard,
                 Err(_) => return Ok(key),
             },
             None => attempt.lock_owned().await,
         };
-        // Whoever had the lock before may have brought the key.
+        // The holder of the lock before may have brought the key.
         if self.known(kid, MAX_AGE, now).is_none() {
             self.refresh(guard, now).await;
         }

@@ -163,7 +163,7 @@ pub(super) fn base64url(bytes: impl AsRef<[u8]>) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// A key of whoever signs tokens.
+/// A key that signs tokens.
 pub(super) enum Signer {
     Ed(Ed25519KeyPair),
     Ec(EcdsaKeyPair),

@@ -149,7 +149,7 @@ async fn a_retired_key_verifies_until_its_last_token_has_expired() {
 
 #[tokio::test]
 async fn a_retired_key_signs_nothing_new() {
-    // Whoever steals a retired key can date a token back, but not make it outlive the key's last honest one. Half a minute is left
+    // A thief of a retired key can date a token back, but not make it outlive the key's last honest one. Half a minute is left
     // for replicas that have not heard of the retirement.
     let mut rows = rows();
     let directory_before = directory(&rows);

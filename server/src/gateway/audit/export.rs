@@ -119,16 +119,16 @@ impl Broken {
 
 impl Run {
     async fn run(self, sender: Sender, record: OpenRecord) {
-        let mut told = 0_u64;
+        let mut sent = 0_u64;
         let stopping = self.gateway.shutdown.clone();
         let outcome = tokio::select! {
             biased;
             () = stopping.stopping() => Err(Broken::Stopping),
-            outcome = self.write(&sender, &mut told) => outcome,
+            outcome = self.write(&sender, &mut sent) => outcome,
         };
         let code = outcome.as_ref().err().map(Broken::code);
         // Recorded before the client learns that it has everything.
-        if let Err(error) = record.complete(code, Some(json!({"records": told}))).await {
+        if let Err(error) = record.complete(code, Some(json!({"records": sent}))).await {
             tracing::error!(export = %self.id, code = %error.code(), "the end of an export is not recorded yet");
         }
         // The seat is free before the client knows that it may ask again.
@@ -145,7 +145,7 @@ impl Run {
         }
     }
 
-    async fn write(&self, sender: &Sender, told: &mut u64) -> Result<(), Broken> {
+    async fn write(&self, sender: &Sender, sent: &mut u64) -> Result<(), Broken> {
         let Export {
             format,
             order,
@@ -188,7 +188,7 @@ impl Run {
                 .collect();
             let text = format::lines(*format, &records).map_err(Broken::Format)?;
             send(text).await?;
-            *told += records.len() as u64;
+            *sent += records.len() as u64;
             match page.next {
                 Some(next) => range.after = Some(next),
                 None => return Ok(()),

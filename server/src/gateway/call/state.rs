@@ -33,7 +33,7 @@ pub async fn state(
     loop {
         let record = own(gateway, entry, id).await?;
         if record.outcome != AuditOutcome::Open || timeout_at(until, sleep(LOOK)).await.is_err() {
-            return told(gateway, entry, record).await;
+            return state_of(gateway, entry, record).await;
         }
     }
 }
@@ -86,7 +86,7 @@ pub async fn cancel(gateway: &Arc<Gateway>, entry: &Entry, id: CallId) -> Result
         })
         .await?;
     }
-    told(gateway, entry, record).await
+    state_of(gateway, entry, record).await
 }
 
 /// Ends a request that an entrance named by an id of its own, on whichever server it runs. One that has ended stays as it is.
@@ -138,7 +138,7 @@ fn not_found(id: CallId) -> Problem {
     Problem::not_found(format!("call \"{}\"", id.0))
 }
 
-async fn told(gateway: &Gateway, entry: &Entry, record: AuditRecord) -> Result<CallState, Problem> {
+async fn state_of(gateway: &Gateway, entry: &Entry, record: AuditRecord) -> Result<CallState, Problem> {
     let status = match record.outcome {
         AuditOutcome::Open => CallStage::Running,
         AuditOutcome::Succeeded => CallStage::Succeeded,

@@ -75,7 +75,7 @@ async fn what_a_trusted_credential_announces_counts_at_once() {
     };
     assert_eq!(import().await["imported_by"], "deployment");
 
-    // Of a change by somebody else nothing counts, until the trusted one announces the same.
+    // Of a change by another principal nothing counts, until the trusted one announces the same.
     let mut changed = second();
     changed["tool-service"]["request-queue"] = json!("non-persistent://tg/demo/elsewhere");
     say(&client, SUBJECT, &changed).await;

@@ -112,7 +112,7 @@ async fn the_clients_that_connected_are_listed() {
     );
     assert_eq!(of_key["groups"], json!(["default"]));
     assert!(of_key["principal_name"].is_string(), "{of_key}");
-    // Nobody who may not see who holds what sees who connected.
+    // A role that may not see who holds what does not see who connected.
     mcp.client
         .get("/projects/demo/mcp-clients")
         .await

@@ -311,7 +311,7 @@ async fn without_sessions_a_question_is_a_result_and_the_answer_comes_with_the_n
         "requestState": asked["requestState"],
         "inputResponses": {"question": {"action": "accept", "content": {"day": "Monday"}}},
     });
-    // Nobody else goes on with it.
+    // No other principal goes on with it.
     let admin = app.admin().await;
     let other = app.key(&admin, "demo", "viewer", &["default"]).await;
     let refused = without_sessions(other, "")

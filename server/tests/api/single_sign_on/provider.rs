@@ -86,7 +86,7 @@ impl Provider {
         app
     }
 
-    /// Signs somebody in whose browser was sent to `url`: the code.
+    /// Signs the person in whose browser was sent to `url`: the code.
     pub(super) fn code(&self, url: &str) -> String {
         let part = |name: &str| parameter(url, name).unwrap_or_else(|| panic!("no {name} in {url}"));
         assert_eq!(

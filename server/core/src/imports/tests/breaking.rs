@@ -12,7 +12,7 @@ fn with_schema(schema: &Value) -> Value {
 }
 
 /// The places that changed, those that break marked with `!`.
-fn told(before: &Value, after: &Value) -> Vec<String> {
+fn breaks(before: &Value, after: &Value) -> Vec<String> {
     let found = changes(&with_schema(before), &with_schema(after));
     let mark = |breaking: bool| if breaking { "!" } else { "" };
     found
@@ -44,7 +44,7 @@ fn a_change_within_a_definition_is_that_change() {
         json!({"enum": ["a", "b", "c"]}),
     );
     assert_eq!(
-        told(&before, &after),
+        breaks(&before, &after),
         [
             "!/$defs/Pet/allOf/0/properties/size/maximum",
             "/$defs/Pet/allOf/0/properties/size/description",
@@ -89,7 +89,7 @@ fn a_change_within_a_definition_is_that_change() {
 #[case::data(json!({"default": {"a": 1}}), json!({"default": {"a": 2}}), &["/default"])]
 #[case::other_reference(json!({"$ref": "#/$defs/a"}), json!({"$ref": "#/$defs/b"}), &["!/$ref"])]
 fn places(#[case] before: Value, #[case] after: Value, #[case] expected: &[&str]) {
-    assert_eq!(told(&before, &after), expected);
+    assert_eq!(breaks(&before, &after), expected);
 }
 
 /// A keyword with a number of so many digits.

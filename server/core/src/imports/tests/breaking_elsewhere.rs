@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::imports::{changes, local_changes, removal};
 
 /// The places that changed, those that break marked with `!`.
-fn told(before: &Value, after: &Value) -> Vec<String> {
+fn breaks(before: &Value, after: &Value) -> Vec<String> {
     changes(before, after)
         .iter()
         .map(|change| {
@@ -24,7 +24,7 @@ fn of_result(before: &Value, after: &Value) -> Vec<String> {
         }
         tool
     };
-    let found = told(&with(before), &with(after));
+    let found = breaks(&with(before), &with(after));
     found
         .into_iter()
         .map(|place| place.replace("/output_schema", ""))
@@ -122,12 +122,12 @@ fn with(pointer: &str, value: &Value) -> Value {
 fn addresses_and_authentication(#[case] pointer: &str, #[case] value: Value, #[case] breaking: bool) {
     let mark = if breaking { "!" } else { "" };
     assert_eq!(
-        told(&tool(), &with(pointer, &value)),
+        breaks(&tool(), &with(pointer, &value)),
         [format!("{mark}{pointer}")]
     );
     // What comes is as surprising as what goes.
     assert_eq!(
-        told(&with(pointer, &value), &tool()),
+        breaks(&with(pointer, &value), &tool()),
         [format!("{mark}{pointer}")]
     );
     assert!(
@@ -142,7 +142,7 @@ fn addresses_and_authentication(#[case] pointer: &str, #[case] value: Value, #[c
 fn options_that_say_nothing_of_a_request_may_come() {
     let before = json!({"name": "a"});
     let after = json!({"name": "a", "options": {"timeout_ms": 5}});
-    assert_eq!(told(&before, &after), ["/options"]);
+    assert_eq!(breaks(&before, &after), ["/options"]);
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn a_client_changes_where_it_gets_tokens() {
     };
     let before = client("https://a.example/token", "ID");
     assert_eq!(
-        told(&before, &client("https://b.example/token", "OTHER_ID")),
+        breaks(&before, &client("https://b.example/token", "OTHER_ID")),
         [
             "!/options/http/auth/client/token_url",
             "/options/http/auth/client/client_id"

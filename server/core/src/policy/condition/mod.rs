@@ -134,8 +134,8 @@ impl Condition {
             calls_per_minute: 1,
         };
         let at = DateTime::<Utc>::UNIX_EPOCH;
-        let told = EvaluationContext::at(at).load(load).context(Some(&full));
-        match (self.holds(&told), self.holds(&EvaluationContext::at(at))) {
+        let loaded = EvaluationContext::at(at).load(load).context(Some(&full));
+        match (self.holds(&loaded), self.holds(&EvaluationContext::at(at))) {
             (Err(reason), Err(_)) => Err(vec![
                 Diagnostic::error(format!("the condition cannot be evaluated: {reason}")).at(1, 1),
             ]),

@@ -8,7 +8,7 @@ use toolgate_executors::{Bus, BusAuth, BusConfig};
 use super::support::{Harness, JOKES, plain, tool};
 use crate::nats::Nats;
 
-/// A key pair that is nobody's.
+/// A key pair that no account has.
 const SEED: &str = "SUAE6HUL4RROMPOI7AP7ZWJQ3ESW3RCOACP4E6RTCX5UNYVZ3YYI4L2NOA";
 const PUBLIC: &str = "UCKAPLL5AO2WIROCFSBX6S62MLCDAJ6SCLYRZ2LAWKHI7SUFI3ALCJ3C";
 

@@ -111,7 +111,7 @@ async fn an_issuer_that_does_not_answer_keeps_its_known_keys_for_a_day() {
             "after {seconds} s"
         );
         assert_eq!(document.fetched(), n + 2);
-        // Within the minimum interval nobody asks again.
+        // Within the minimum interval it is not asked again.
         assert_eq!(
             verdict(&authenticator, &directory, &token, at(seconds)).await,
             "ok",
