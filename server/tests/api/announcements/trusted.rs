@@ -9,9 +9,8 @@ use super::{JOKES, QUARANTINE, SUBJECT, announcement, first, is_imported, listen
 use crate::nats::Nats;
 use crate::support::Client;
 
-/// Says it with a token of a principal for this message.
-async fn say_as(client: &BusClient, principal: &Client<'_>, message: &Value) {
-    let payload = message.to_string();
+/// The headers of a message with a token of a principal for it.
+async fn proof(principal: &Client<'_>, payload: &str) -> HeaderMap {
     let asked = json!({"subject": SUBJECT, "payload_sha256": sha256(payload.as_bytes())});
     let issued = principal
         .post("/projects/demo/bus-tokens", &asked)
@@ -20,11 +19,21 @@ async fn say_as(client: &BusClient, principal: &Client<'_>, message: &Value) {
         .json();
     let mut headers = HeaderMap::new();
     headers.insert("Toolgate-Token", issued["token"].as_str().expect("a token"));
+    headers
+}
+
+async fn publish(client: &BusClient, headers: HeaderMap, payload: String) {
     client
         .publish_with_headers(SUBJECT, headers, payload.into())
         .await
         .expect("published");
     client.flush().await.expect("sent");
+}
+
+/// Publishes a message with a token of a principal for it.
+async fn say_as(client: &BusClient, principal: &Client<'_>, message: &Value) {
+    let payload = message.to_string();
+    publish(client, proof(principal, &payload).await, payload).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -131,22 +140,12 @@ async fn what_a_trusted_credential_announces_counts_at_once() {
     fourth["tool-service"] = changed["tool-service"].clone();
     fourth["tools"][0]["description"] = json!("Says anything.");
     let payload = fourth.to_string();
-    let asked = json!({"subject": SUBJECT, "payload_sha256": sha256(payload.as_bytes())});
-    let issued = deployment
-        .post("/projects/demo/bus-tokens", &asked)
-        .await
-        .expect(201)
-        .json();
+    let headers = proof(&deployment, &payload).await;
     admin
         .delete(&format!("/projects/demo/keys/{id}"), Some("*"))
         .await
         .expect(204);
-    let mut headers = HeaderMap::new();
-    headers.insert("Toolgate-Token", issued["token"].as_str().expect("a token"));
-    client
-        .publish_with_headers(SUBJECT, headers, payload.into())
-        .await
-        .expect("published");
+    publish(&client, headers, payload).await;
     let status = until(&admin, JOKES, |status| {
         let announced = &status["program"]["announced"];
         announced["version"] == "4.0.0" && announced["waiting"] == 1 && announced["problems"][0].is_object()

@@ -119,7 +119,7 @@ async fn race(settings: &[(&str, &str)]) {
         let outcome = (definitions.status.as_u16(), permissions.status.as_u16());
         assert!(
             matches!(outcome, (200, 409) | (409, 201)),
-            "exactly one of them is made, the other is told why not: {outcome:?}"
+            "exactly one of the two changes is made, and the other is refused: {outcome:?}"
         );
         let (refusal, granted) = match outcome.0 {
             409 => (definitions, true),
