@@ -21,7 +21,6 @@ use crate::auth::signing;
 use crate::bus;
 use crate::clock::Clock;
 use crate::config::{AllowedEnv, Config};
-use crate::gateway::Gateway;
 use crate::gateway::accounts::Exchanged;
 use crate::gateway::audit::concurrency_limit::ConcurrencyLimit;
 use crate::gateway::audit::tail::Tail;
@@ -44,6 +43,7 @@ use crate::gateway::sign_ins;
 use crate::gateway::single_sign_on::SingleSignOn;
 use crate::gateway::started;
 use crate::gateway::webhook;
+use crate::gateway::{Gateway, Parts};
 use crate::mcp::Mcp;
 use crate::mcp::UNUSED_SESSION;
 use crate::middleware::TrustedProxies;
@@ -149,7 +149,7 @@ pub async fn start(
             .with(Arc::new(WorkerExecutor(Arc::clone(bus))));
     }
     let clients = Arc::new(Clients::new(proxies.clone(), &config.limits));
-    let gateway = Arc::new(Gateway {
+    let gateway = Arc::new(Gateway::new(Parts {
         clock,
         completer: Completer::new(records.clone(), store.clone()),
         records,
@@ -184,7 +184,7 @@ pub async fn start(
         shutdown,
         store,
         config,
-    });
+    }));
     let recorded = started::record(&gateway).await;
     recorded.map_err(|error| anyhow::anyhow!("recording the start: {}", error.code()))?;
     let app = App {

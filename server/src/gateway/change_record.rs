@@ -74,20 +74,20 @@ pub(super) fn differing(mut before: Value, mut after: Value) -> (Value, Value) {
 
 /// Makes a change of a project between the opening and the completion of its record. A change that has to be computed again
 /// (`None`), because another one was faster, is on the record as failed.
-pub(super) async fn recorded<T: Send + 'static>(
+pub(super) fn recorded<T: Send + 'static>(
     gateway: &Arc<Gateway>,
     state: &ProjectState,
     requester: &Requester<'_>,
     action: AuditAction,
     what: Value,
     change: impl Future<Output = Result<Option<T>, Problem>> + Send + 'static,
-) -> Result<Option<T>, Problem> {
+) -> impl Future<Output = Result<Option<T>, Problem>> + Send {
     let place = (state.row.uid, state.snapshot.version());
     let opening = opening(gateway, place, requester, action, what);
-    recorded_as(gateway, vec![opening], change, |done| match done {
+    let done = recorded_as(gateway, vec![opening], change, |done| match done {
         Ok(Some(_)) => None,
         Ok(None) => Some(ErrorCode::PreconditionFailed),
         Err(error) => Some(Problem::code(error)),
-    })
-    .await?
+    });
+    async move { done.await? }
 }

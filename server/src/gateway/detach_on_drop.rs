@@ -7,7 +7,7 @@ use tokio::runtime::Handle;
 
 /// A future that goes on in a task of its own when it is dropped before it has completed. As long as it is awaited it
 /// costs no task: it runs where it is awaited.
-pub(super) struct DetachOnDrop<T: Send + 'static> {
+pub struct DetachOnDrop<T: Send + 'static> {
     work: Option<Pin<Box<dyn Future<Output = T> + Send>>>,
 }
 

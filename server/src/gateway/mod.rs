@@ -72,6 +72,7 @@ pub mod upstreams;
 pub mod users;
 pub mod webhook;
 
+use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
@@ -103,8 +104,36 @@ use crate::secrets::Keyring;
 use crate::shutdown::Shutdown;
 use crate::telemetry::Metrics;
 
+/// What the use cases work with.
+///
+/// The parts are behind a trait object because the compiler proves for every handler, several times, that its future can move
+/// between threads: the proof ends at the trait object instead of going through all that the parts consist of.
+pub struct Gateway(Box<dyn AsRef<Parts> + Send + Sync>);
+
+impl Gateway {
+    /// A gateway of these parts.
+    #[must_use]
+    pub fn new(parts: Parts) -> Self {
+        Self(Box::new(parts))
+    }
+}
+
+impl Deref for Gateway {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        (*self.0).as_ref()
+    }
+}
+
+impl AsRef<Self> for Parts {
+    fn as_ref(&self) -> &Self {
+        self
+    }
+}
+
 /// Everything the use cases work with; made once at start.
-pub struct Gateway {
+pub struct Parts {
     /// The configuration as it was at start.
     pub config: Config,
     /// Time and ids.

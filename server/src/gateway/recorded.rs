@@ -32,37 +32,44 @@ use crate::gateway::{Gateway, Problem};
 ///
 /// # Errors
 /// What the work answers; [`ErrorCode::AuditUnavailable`] if a record could not be opened, or not be completed in time.
-pub async fn recorded<T: Send + 'static>(
+pub fn recorded<T: Send + 'static>(
     gateway: &Arc<Gateway>,
     openings: Vec<Opening>,
     work: impl Future<Output = Result<T, Problem>> + Send + 'static,
-) -> Result<T, Problem> {
+) -> DetachOnDrop<Result<T, Problem>> {
     let code = |done: &Result<T, Problem>| done.as_ref().err().map(Problem::code);
-    recorded_as(gateway, openings, work, code).await?
+    let whole = between_records(Arc::clone(gateway), openings, work, code);
+    DetachOnDrop::new(async move { whole.await? }.in_current_span())
 }
 
 /// As [`recorded`], for work that answers something else than a result: `code` says why it failed, if it did.
 ///
 /// # Errors
 /// [`ErrorCode::AuditUnavailable`] if a record could not be opened, or not be completed in time.
-pub async fn recorded_as<T: Send + 'static>(
+pub fn recorded_as<T: Send + 'static>(
     gateway: &Arc<Gateway>,
     openings: Vec<Opening>,
     work: impl Future<Output = T> + Send + 'static,
     code: impl Fn(&T) -> Option<ErrorCode> + Send + 'static,
+) -> DetachOnDrop<Result<T, Problem>> {
+    let whole = between_records(Arc::clone(gateway), openings, work, code);
+    DetachOnDrop::new(whole.in_current_span())
+}
+
+async fn between_records<T>(
+    gateway: Arc<Gateway>,
+    openings: Vec<Opening>,
+    work: impl Future<Output = T>,
+    code: impl Fn(&T) -> Option<ErrorCode>,
 ) -> Result<T, Problem> {
-    let gateway = Arc::clone(gateway);
-    let whole = async move {
-        let opened = join_all(openings.into_iter().map(|opening| begin(&gateway, opening))).await;
-        // With one that failed, the others are dropped, and complete themselves as cancelled.
-        let opened: Vec<OpenRecord> = opened.into_iter().collect::<Result<_, Problem>>()?;
-        let done = work.await;
-        let code = code(&done);
-        let completed = join_all(opened.into_iter().map(|record| record.complete(code, None))).await;
-        completed.into_iter().collect::<Result<(), Problem>>()?;
-        Ok(done)
-    };
-    DetachOnDrop::new(whole.in_current_span()).await
+    let opened = join_all(openings.into_iter().map(|opening| begin(&gateway, opening))).await;
+    // With one that failed, the others are dropped, and complete themselves as cancelled.
+    let opened: Vec<OpenRecord> = opened.into_iter().collect::<Result<_, Problem>>()?;
+    let done = work.await;
+    let code = code(&done);
+    let completed = join_all(opened.into_iter().map(|record| record.complete(code, None))).await;
+    completed.into_iter().collect::<Result<(), Problem>>()?;
+    Ok(done)
 }
 
 /// Opens a record for work that outlives its request. If the caller drops this future, the record is completed as

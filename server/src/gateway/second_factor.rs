@@ -333,13 +333,13 @@ fn recovery_codes() -> Result<(Vec<String>, Vec<[u8; 32]>), Problem> {
 }
 
 /// Does something to the user's own second factor, on the record of the server.
-async fn recorded(
+fn recorded(
     gateway: &Arc<Gateway>,
     origin: &Origin,
     user: &Arc<UserRow>,
     change: &str,
     work: impl Future<Output = Result<(), Problem>> + Send + 'static,
-) -> Result<(), Problem> {
+) -> impl Future<Output = Result<(), Problem>> + Send {
     let identity = Identity::by_password(user, gateway.clock.now());
     let actor = Actor {
         identity: &identity,
@@ -347,5 +347,5 @@ async fn recorded(
     };
     let openings = vec![of_server(gateway, actor, what(change, user))];
     tracing::info!(user = %user.id, change, "a second factor is changed");
-    access::carry_out(gateway, openings, work).await
+    access::carry_out(gateway, openings, work)
 }

@@ -156,28 +156,27 @@ impl DerefMut for Turn<'_> {
     }
 }
 
-/// Ends what takes too long.
-pub(crate) async fn bounded<T>(work: Pin<&mut impl Future<Output = Result<T>>>) -> Result<T> {
-    match tokio::time::timeout(PATIENCE, work).await {
-        Ok(done) => done,
-        Err(_) => Err(StoreError::io(std::io::Error::new(
-            std::io::ErrorKind::TimedOut,
-            format!("no answer within {} seconds", PATIENCE.as_secs()),
-        ))),
+/// Ends what takes too long. The work is behind a trait object: with all the statements that it may wait for it is large to
+/// move, and the compiler would go through all that it consists of for every handler that waits for it.
+pub(crate) fn bounded<'w, T: 'w>(
+    work: impl Future<Output = Result<T>> + Send + 'w,
+) -> impl Future<Output = Result<T>> + Send {
+    let work: Pin<Box<dyn Future<Output = Result<T>> + Send + 'w>> = Box::pin(work);
+    async move {
+        match tokio::time::timeout(PATIENCE, work).await {
+            Ok(done) => done,
+            Err(_) => Err(StoreError::io(std::io::Error::new(
+                std::io::ErrorKind::TimedOut,
+                format!("no answer within {} seconds", PATIENCE.as_secs()),
+            ))),
+        }
     }
-}
-
-/// [`bounded`] for work that stays where it is made: with all the statements that it may wait for it is large to move.
-macro_rules! within {
-    ($work:expr) => {
-        async { $crate::db::bounded(std::pin::pin!($work)).await }
-    };
 }
 
 /// One reading statement, on whichever pool serves reads.
 macro_rules! both {
     ($store:expr, |$pool:ident| $body:expr) => {
-        $crate::db::within!(async {
+        $crate::db::bounded(async {
             match $store.db() {
                 $crate::db::Db::Lite(lite) => {
                     let $pool = &lite.read;
@@ -192,7 +191,7 @@ macro_rules! both {
 /// Several reading statements that see one state of the database.
 macro_rules! reading {
     ($store:expr, |$tx:ident| $body:block) => {
-        $crate::db::within!(async {
+        $crate::db::bounded(async {
             match $store.db() {
                 $crate::db::Db::Lite(lite) => {
                     let mut transaction = lite.read.begin().await?;
@@ -219,7 +218,7 @@ macro_rules! reading {
 /// write lock at the start, because a reading transaction that turns into a writing one fails at once when it is late.
 macro_rules! writing {
     ($store:expr, |$tx:ident| $body:block) => {
-        $crate::db::within!(async {
+        $crate::db::bounded(async {
             match $store.db() {
                 $crate::db::Db::Lite(lite) => {
                     let mut turn = lite.write.acquire().await?;
@@ -245,7 +244,7 @@ macro_rules! writing {
 /// and the last one's commits it: saves the round trips of doing so.
 macro_rules! writing_once {
     ($store:expr, |$connection:ident| $body:block) => {
-        $crate::db::within!(async {
+        $crate::db::bounded(async {
             match $store.db() {
                 $crate::db::Db::Lite(lite) => {
                     let mut turn = lite.write.acquire().await?;
@@ -271,4 +270,4 @@ macro_rules! execute {
     };
 }
 
-pub(crate) use {both, execute, reading, within, writing, writing_once};
+pub(crate) use {both, execute, reading, writing, writing_once};

@@ -68,7 +68,7 @@ pub(crate) fn document<T: DeserializeOwned + Default>(
 
 impl Store {
     /// Replaces a document; its new revision.
-    pub(crate) async fn put_document<T: Serialize>(
+    pub(crate) async fn put_document<T: Serialize + Sync>(
         &self,
         project: ProjectUid,
         kind: Kind,

@@ -33,11 +33,11 @@ pub fn server_opening(gateway: &Gateway, actor: Actor<'_>, what: &Value) -> Open
 
 /// Makes a change between the opening and the completion of its records, and loads it here; nothing is changed when a record
 /// cannot be opened.
-pub async fn carry_out<T: Send + 'static>(
+pub fn carry_out<T: Send + 'static>(
     gateway: &Arc<Gateway>,
     openings: Vec<Opening>,
     work: impl Future<Output = Result<T, Problem>> + Send + 'static,
-) -> Result<T, Problem> {
+) -> impl Future<Output = Result<T, Problem>> + Send {
     let task = Arc::clone(gateway);
     let loading = async move {
         let done = work.await;
@@ -46,10 +46,13 @@ pub async fn carry_out<T: Send + 'static>(
         (done, loaded)
     };
     let code = |(done, _): &(Result<T, Problem>, _)| done.as_ref().err().map(Problem::code);
-    let (done, loaded) = recorded_as(gateway, openings, loading, code).await?;
-    let value = done?;
-    loaded?;
-    Ok(value)
+    let ended = recorded_as(gateway, openings, loading, code);
+    async move {
+        let (done, loaded) = ended.await?;
+        let value = done?;
+        loaded?;
+        Ok(value)
+    }
 }
 
 /// Records an attempt that was refused, and gives the refusal back for the answer.

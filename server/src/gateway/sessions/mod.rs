@@ -177,14 +177,14 @@ pub async fn end(
 }
 
 /// Does something between the opening and the completion of its record; a problem names the record.
-async fn recorded<T: Send + 'static>(
+fn recorded<T: Send + 'static>(
     gateway: &Arc<Gateway>,
     opening: Opening,
     work: impl Future<Output = Result<T, Problem>> + Send + 'static,
-) -> Result<T, Problem> {
+) -> impl Future<Output = Result<T, Problem>> + Send {
     let id = CallId(opening.record.id);
-    let outcome = recorded::recorded(gateway, vec![opening], work).await;
-    outcome.map_err(|error| error.call_id(id))
+    let done = recorded::recorded(gateway, vec![opening], work);
+    async move { done.await.map_err(|error| error.call_id(id)) }
 }
 
 fn full(who: &str) -> Problem {
