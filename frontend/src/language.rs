@@ -10,6 +10,9 @@ use std::fmt::Display;
 
 use wasm_bindgen::JsValue;
 
+#[cfg(test)]
+mod catalogues;
+
 /// Texts by their English ones.
 type Catalogue = BTreeMap<String, String>;
 

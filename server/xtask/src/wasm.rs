@@ -22,19 +22,14 @@ enum Toolchain {
 
 /// Compiles the dashboard; returns the WebAssembly file as cargo leaves it.
 pub(crate) fn build() -> Result<PathBuf> {
-    let build = |extra: &str| {
-        Sh::cargo(&format!(
-            "build --package toolgate-ui --profile {PROFILE} --target {TARGET} {extra}"
-        ))
-    };
     let folder = match toolchain()? {
         Toolchain::Ready => {
-            build("").run()?;
+            cargo("").run()?;
             paths::target()
         }
         Toolchain::FromSource { rustc, linker } => {
             let folder = paths::target().join("wasm");
-            build("-Zbuild-std=std,panic_abort")
+            cargo("-Zbuild-std=std,panic_abort")
                 .env("RUSTC", rustc)
                 .env("RUSTC_BOOTSTRAP", "1")
                 .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker)
@@ -44,6 +39,26 @@ pub(crate) fn build() -> Result<PathBuf> {
         }
     };
     Ok(folder.join(TARGET).join(PROFILE).join("toolgate-ui.wasm"))
+}
+
+/// What the compiler warns of, after it has compiled: cargo repeats it. Nothing with the distribution's compiler, which is of
+/// another version than the one that the code is written for.
+pub(crate) fn warnings() -> Result<String> {
+    let Toolchain::Ready = toolchain()? else {
+        return Ok(String::new());
+    };
+    let text = cargo("--quiet").read_all()?.text;
+    Ok(if text.contains("warning: ") {
+        text
+    } else {
+        String::new()
+    })
+}
+
+fn cargo(extra: &str) -> Sh {
+    Sh::cargo(&format!(
+        "build --package toolgate-ui --profile {PROFILE} --target {TARGET} {extra}"
+    ))
 }
 
 fn toolchain() -> Result<Toolchain> {

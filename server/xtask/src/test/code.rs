@@ -13,6 +13,9 @@ use crate::sh::Sh;
 /// How the server's side is tested: with the dashboard in it.
 const SERVER_FEATURES: &str = "--features toolgate/embed-ui";
 
+/// The tests of the dashboard, which are all beside its code: without its program, which compiles for a minute.
+const DASHBOARD: &str = "--package toolgate-ui --bin toolgate-ui";
+
 /// Every source file is formatted.
 pub(super) fn format() -> Result<Tally> {
     component("rustfmt")?;
@@ -24,12 +27,13 @@ fn linting(line: &str) -> Sh {
     Sh::cargo(line).env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver")
 }
 
-/// No warning in the whole workspace, the dashboard's own code on this machine's target. Cargo repeats what the linter said of
-/// what is compiled, and compiles what no test needs. No code is there only without a feature.
+/// No warning in the whole workspace, the dashboard's own code on this machine's target, as its tests compile it: its program
+/// has no use here, and the `ui` stage finds what only tests use. Cargo repeats what the linter said of what is compiled, and
+/// compiles what no test needs. No code is there only without a feature.
 pub(super) fn lint() -> Result<Tally> {
     component("clippy")?;
-    let check = |packages: &str| -> Result<Tally> {
-        let build = linting(&format!("build --quiet --all-targets --keep-going {packages}"));
+    let check = |line: &str| -> Result<Tally> {
+        let build = linting(line);
         // Shown at its end, in one piece: other stages print meanwhile.
         let outcome = build.read_all()?;
         println!("  $ {build}\n{}", outcome.text);
@@ -42,10 +46,16 @@ pub(super) fn lint() -> Result<Tally> {
     };
     Ok(super::all(&[
         ("server, store, executors, core and contract", &|| {
-            check(SERVER_FEATURES)
+            check(&format!(
+                "build --quiet --all-targets --keep-going {SERVER_FEATURES}"
+            ))
         }),
-        ("tasks", &|| check("--package xtask")),
-        ("dashboard", &|| check("--package toolgate-ui")),
+        ("tasks", &|| {
+            check("build --quiet --all-targets --keep-going --package xtask")
+        }),
+        ("dashboard", &|| {
+            check(&format!("test --quiet --no-run {DASHBOARD}"))
+        }),
     ]))
 }
 
@@ -64,7 +74,7 @@ pub(super) fn unit() -> Result<Tally> {
     // Most of a test's time is waiting: for the disk, for the database, for an upstream.
     let at_once = 2 * std::thread::available_parallelism().map_or(1, NonZero::get);
     let test = |what: &str| -> Result<Tally> {
-        let tests = linting(&format!("test --no-fail-fast --tests {what}"));
+        let tests = linting(&format!("test --no-fail-fast {what}"));
         Ok(count::libtest(
             &tests.env("RUST_TEST_THREADS", at_once.to_string()).tee()?,
         ))
@@ -78,10 +88,10 @@ pub(super) fn unit() -> Result<Tally> {
             install::bubblewrap().map(|()| Tally::PASSED)
         }),
         ("server, store, executors, core and contract", &|| {
-            test(SERVER_FEATURES)
+            test(&format!("--tests {SERVER_FEATURES}"))
         }),
-        ("tasks", &|| test("--package xtask")),
-        ("dashboard", &|| test("--package toolgate-ui")),
+        ("tasks", &|| test("--tests --package xtask")),
+        ("dashboard", &|| test(DASHBOARD)),
     ]))
 }
 

@@ -3,8 +3,7 @@
 use anyhow::Result;
 
 use super::count::Tally;
-use crate::package;
-use crate::ui;
+use crate::{package, ui, wasm};
 
 /// Bytes on the wire (brotli) by the ending of the plain name: what people wait for on a slow line, with the first page.
 /// What each page needs beside that, and that the heaviest stays below 450 kB of WebAssembly in all, is asked of the
@@ -15,14 +14,20 @@ const APART: &[(&str, u64)] = &[("vendor/editor.js", 145_000), ("vendor/charts.j
 /// How the names of parts begin that come with later pages.
 const LATER: [&str; 3] = ["split_", "chunk_", "vendor/"];
 
-/// Compiles, packages, and weighs.
+/// Compiles without a warning, packages, and weighs.
 pub(super) fn run() -> Result<Tally> {
     let folder = ui::run()?;
     let sizes: Vec<_> = package::sizes(&folder)?
         .into_iter()
         .map(|(name, size)| (name, size.brotli))
         .collect();
-    let mut tally = Tally::PASSED;
+    let warnings = wasm::warnings()?;
+    print!("{warnings}");
+    let mut tally = if warnings.is_empty() {
+        Tally::PASSED
+    } else {
+        Tally::FAILED
+    };
     for (ending, limit, total) in weigh(&sizes) {
         let verdict = if total <= limit { "ok" } else { "TOO LARGE" };
         println!("  {ending:<6} {total:>8} of {limit} bytes  {verdict}");
