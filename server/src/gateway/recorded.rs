@@ -28,7 +28,7 @@ use super::record;
 use crate::gateway::{Gateway, Problem};
 
 /// Opens the records, does the work and completes the records with how it ended. Nothing is done if a record cannot be
-/// opened. If the caller drops this future, it continues in a task of its own.
+/// opened. If the caller drops this future, it continues in a task of its own, also when it was not polled yet.
 ///
 /// # Errors
 /// What the work answers; [`ErrorCode::AuditUnavailable`] if a record could not be opened, or not be completed in time.

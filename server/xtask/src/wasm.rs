@@ -1,7 +1,7 @@
 //! Compiling the browser's part to WebAssembly, with whichever toolchain the machine offers.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
@@ -44,9 +44,9 @@ pub(crate) fn build() -> Result<PathBuf> {
 /// What the compiler warns of, after it has compiled: cargo repeats it. Nothing with the distribution's compiler, which is of
 /// another version than the one that the code is written for.
 pub(crate) fn warnings() -> Result<String> {
-    let Toolchain::Ready = toolchain()? else {
+    if !has_target(&sysroot()?) {
         return Ok(String::new());
-    };
+    }
     let text = cargo("--quiet").read_all()?.text;
     Ok(if text.contains("warning: ") {
         text
@@ -61,16 +61,23 @@ fn cargo(extra: &str) -> Sh {
     ))
 }
 
+fn sysroot() -> Result<PathBuf> {
+    Ok(PathBuf::from(Sh::words("rustc --print sysroot").read()?.trim()))
+}
+
+fn has_target(sysroot: &Path) -> bool {
+    sysroot.join("lib/rustlib").join(TARGET).join("lib").is_dir()
+}
+
 fn toolchain() -> Result<Toolchain> {
-    let sysroot = PathBuf::from(Sh::words("rustc --print sysroot").read()?.trim());
-    let ready = || sysroot.join("lib/rustlib").join(TARGET).join("lib").is_dir();
-    if ready() {
+    let sysroot = sysroot()?;
+    if has_target(&sysroot) {
         return Ok(Toolchain::Ready);
     }
     println!("  the compiler cannot build for {TARGET} yet: trying to add the target");
     // A machine without the way to rustup's server answers late or never, so the attempt is bounded.
     let added = Sh::words("timeout 120 rustup target add").arg(TARGET).run();
-    if added.is_ok() && ready() {
+    if added.is_ok() && has_target(&sysroot) {
         return Ok(Toolchain::Ready);
     }
     println!(
@@ -79,7 +86,7 @@ fn toolchain() -> Result<Toolchain> {
     from_source(&sysroot)
 }
 
-fn from_source(sysroot: &std::path::Path) -> Result<Toolchain> {
+fn from_source(sysroot: &Path) -> Result<Toolchain> {
     let rustc = PathBuf::from("/usr/bin/rustc");
     if !rustc.is_file() || !has_library_source(&rustc) {
         install::packages(
@@ -99,7 +106,7 @@ fn from_source(sysroot: &std::path::Path) -> Result<Toolchain> {
     })
 }
 
-fn has_library_source(rustc: &std::path::Path) -> bool {
+fn has_library_source(rustc: &Path) -> bool {
     Sh::new(rustc)
         .args(["--print", "sysroot"])
         .read()
@@ -111,7 +118,7 @@ fn has_library_source(rustc: &std::path::Path) -> bool {
 }
 
 /// The linker that comes with rustup's toolchain: `lib/rustlib/<host>/bin/rust-lld`.
-fn rust_lld(sysroot: &std::path::Path) -> Result<PathBuf> {
+fn rust_lld(sysroot: &Path) -> Result<PathBuf> {
     let folder = sysroot.join("lib/rustlib");
     for host in fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))? {
         let linker = host?.path().join("bin/rust-lld");
