@@ -148,7 +148,7 @@ pub(super) fn GroupDetail(
             <div class="dialog-body">
                 {loaded.placeholder_or(t("the group"), t("There is no such group yet: saving declares it."))}
                 {part(move || loaded.read::<Group>().map(about).into_any())}
-                <When test=may_change>
+                <When test=move || may_change() && loaded.is_known()>
                     <section class="stack">
                         <h3>{t("Declaration")}</h3>
                         <Field id="group-description" label=t("Description") help=t("For people, and for agents that look for groups.")>
@@ -172,7 +172,7 @@ pub(super) fn GroupDetail(
                             <button
                                 type="button"
                                 class="button button-primary"
-                                disabled=move || saving.busy.get() || !loaded.is_known()
+                                disabled=move || saving.busy.get()
                                 on:click=save
                             >
                                 {t("Save")}

@@ -9,6 +9,7 @@ use crate::components::{
     Editor, EditorHandle, Field, FormDialog, Language, Markdown, Placement, Select, TextInput, Toasts,
 };
 use crate::language::{marked, t, tf};
+use crate::loaded::Loaded;
 use crate::reactive::{When, condition, effect, text};
 
 /// What a guide can be about: the value of the choice, and its name.
@@ -33,39 +34,36 @@ pub(super) fn GuideDialog(
     let about = RwSignal::new("project".to_owned());
     let subject = RwSignal::new(String::new());
     let content = RwSignal::new(String::new());
-    let tag = RwSignal::new(String::new());
     let action = Action::new();
     let toasts = Toasts::get();
     let is_new = condition(move || id.with(String::is_empty));
+    let stored = Loaded::new(move || {
+        if open.get() && !is_new.get() {
+            in_project(&project.get_untracked(), &["guides", &id.get()])
+        } else {
+            String::new()
+        }
+    });
     effect(move || {
         if !open.get() {
             return;
         }
-        let chosen = id.get_untracked();
-        for field in [name, summary, subject, content, tag] {
+        for field in [summary, subject, content] {
             field.set(String::new());
         }
-        name.set(chosen.clone());
+        name.set(id.get_untracked());
         about.set("project".to_owned());
-        if chosen.is_empty() {
+        let Some(guide) = stored.read::<Guide>() else {
             return;
+        };
+        summary.set(guide.summary);
+        content.set(guide.text.unwrap_or_default());
+        for (kind, of) in [("group", guide.group), ("source", guide.source)] {
+            if let Some(of) = of {
+                about.set(kind.to_owned());
+                subject.set(of);
+            }
         }
-        let path = in_project(&project.get_untracked(), &["guides", &chosen]);
-        action.ask(Ask::get(path), move |answer| {
-            tag.set(answer.etag.clone());
-            let Some(guide) = action.read::<Guide>(&answer) else {
-                return;
-            };
-            summary.set(guide.summary);
-            content.set(guide.text.unwrap_or_default());
-            let (kind, of) = match (guide.group, guide.source) {
-                (Some(group), _) => ("group", group),
-                (None, Some(source)) => ("source", source),
-                (None, None) => ("project", String::new()),
-            };
-            about.set(kind.to_owned());
-            subject.set(of);
-        });
     });
     let save = move |()| {
         let of = |kind: &str| {
@@ -84,7 +82,7 @@ pub(super) fn GuideDialog(
         let ask = if is_new.get_untracked() {
             ask.if_new()
         } else {
-            ask.if_match(tag.get_untracked())
+            ask.if_match(stored.etag())
         };
         action.send(ask, move |_| {
             toasts.done(tf!("{name} is stored.", name));
@@ -110,32 +108,35 @@ pub(super) fn GuideDialog(
     let choices = Signal::stored(choices);
     view! {
         <FormDialog open title verb=t("Save") action ready placement=Placement::Wide on_submit=save>
-            <When test=move || is_new.get()>
-                <Field id="guide-id" label=t("Id") help=t("Letters, digits, '.', '_' and '-'. Agents ask for the guide by it.") guide="mcp#guides">
-                    <TextInput id="guide-id" value=name mono=true placeholder="searching" max="64" />
+            <When test=move || !is_new.get()>{stored.placeholder(t("the guide"))}</When>
+            <When test=move || is_new.get() || stored.is_there()>
+                <When test=move || is_new.get()>
+                    <Field id="guide-id" label=t("Id") help=t("Letters, digits, '.', '_' and '-'. Agents ask for the guide by it.") guide="mcp#guides">
+                        <TextInput id="guide-id" value=name mono=true placeholder="searching" max="64" />
+                    </Field>
+                </When>
+                <Field id="guide-summary" label=t("Summary") help=t("One line: agents choose by it.")>
+                    <TextInput id="guide-summary" value=summary max="200" />
                 </Field>
-            </When>
-            <Field id="guide-summary" label=t("Summary") help=t("One line: agents choose by it.")>
-                <TextInput id="guide-summary" value=summary max="200" />
-            </Field>
-            <Field id="guide-about" label=t("About") guide="mcp#guides">
-                <Select
-                    id="guide-about"
-                    value=about
-                    options=choices
-                    on_change=move |kind: String| about.set(kind)
-                />
-            </Field>
-            <When test=move || about.get() != "project">
-                <Field id="guide-subject" label=t("Its name") help=t("Only callers that may use it see the guide.")>
-                    <TextInput id="guide-subject" value=subject max="128" />
+                <Field id="guide-about" label=t("About") guide="mcp#guides">
+                    <Select
+                        id="guide-about"
+                        value=about
+                        options=choices
+                        on_change=move |kind: String| about.set(kind)
+                    />
                 </Field>
+                <When test=move || about.get() != "project">
+                    <Field id="guide-subject" label=t("Its name") help=t("Only callers that may use it see the guide.")>
+                        <TextInput id="guide-subject" value=subject max="128" />
+                    </Field>
+                </When>
+                <Editor name=t("Text in Markdown") value=content handle=EditorHandle::new() rows=12 language=Language::Markdown />
+                <section aria-label=t("Preview") class="stack-small">
+                    <h3>{t("Preview")}</h3>
+                    <Markdown text=content />
+                </section>
             </When>
-            <Editor name=t("Text in Markdown") value=content handle=EditorHandle::new() rows=12 language=Language::Markdown />
-            <section aria-label=t("Preview") class="stack-small">
-                <h3>{t("Preview")}</h3>
-                <Markdown text=content />
-            </section>
         </FormDialog>
     }
 }

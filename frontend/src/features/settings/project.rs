@@ -58,20 +58,23 @@ pub(super) fn ProjectItself(
         <When test=may>
             <section class="panel stack" id="project" aria-labelledby="project-itself">
                 <h2 id="project-itself">{t("Project")}</h2>
-                <form class="stack" on:submit=rename>
-                    <Field id="project-rename" label=t("Name of the project") help=t("For people. The id, which addresses and definitions use, stays.")>
-                        <TextInput id="project-rename" value=name max="200" />
-                    </Field>
-                    {renaming.outcome()}
-                    <div class="row row-spread">
-                        <button type="submit" class="button" disabled=move || renaming.busy.get()>
-                            {t("Rename the project")}
-                        </button>
-                        <button type="button" class="button button-danger" on:click=move |_| asking.set(true)>
-                            {t("Delete the project")}
-                        </button>
-                    </div>
-                </form>
+                {loaded.placeholder(t("the project"))}
+                <When test=move || loaded.is_there()>
+                    <form class="stack" on:submit=rename>
+                        <Field id="project-rename" label=t("Name of the project") help=t("For people. The id, which addresses and definitions use, stays.")>
+                            <TextInput id="project-rename" value=name max="200" />
+                        </Field>
+                        {renaming.outcome()}
+                        <div class="row row-spread">
+                            <button type="submit" class="button" disabled=move || renaming.busy.get()>
+                                {t("Rename the project")}
+                            </button>
+                            <button type="button" class="button button-danger" on:click=move |_| asking.set(true)>
+                                {t("Delete the project")}
+                            </button>
+                        </div>
+                    </form>
+                </When>
             </section>
             <Confirm
                 open=asking
