@@ -109,18 +109,19 @@ pub async fn create_project(
 
 /// List projects
 ///
-/// Those the caller belongs to, by id; system administrators see all.
-#[utoipa::path(get, path = "/projects", tag = "projects", params(PageQuery),
+/// Those the caller belongs to, by id; system administrators see all. `q` finds ids and names.
+#[utoipa::path(get, path = "/projects", tag = "projects", params(SearchQuery),
     responses((status = 200, description = "A page", body = ProjectPage)))]
 pub async fn list_projects(
     caller: Caller,
-    Query(query): Query<PageQuery>,
+    Query(query): Query<SearchQuery>,
 ) -> Result<axum::Json<ProjectPage>, Problem> {
     let (after, limit) = query.parse()?;
     let mut rows: Vec<&ProjectRow> = caller
         .server_snapshot
         .projects()
         .map(|project| &project.row)
+        .filter(|row| query.finds(&[row.id.as_str(), &row.name]))
         .filter(|row| after.as_deref().is_none_or(|after| row.id.as_str() > after))
         .filter(|row| {
             let held = caller

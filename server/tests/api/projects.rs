@@ -36,6 +36,48 @@ async fn a_project_is_created_listed_and_deleted() {
 }
 
 #[tokio::test]
+async fn projects_are_found_by_id_and_name() {
+    let app = TestApp::new().await;
+    let admin = app.admin().await;
+    for (id, name) in [
+        ("billing", "Invoices"),
+        ("support", "Help desk"),
+        ("support-eu", "Help desk, Europe"),
+    ] {
+        let body = json!({"id": id, "name": name});
+        admin.post("/projects", &body).await.expect(201);
+    }
+    for (wanted, expected) in [
+        ("BILL", vec!["billing"]),
+        ("help%20desk", vec!["support", "support-eu"]),
+        ("europe", vec!["support-eu"]),
+        ("desks", vec![]),
+    ] {
+        let found = admin
+            .get(&format!("/projects?q={wanted}"))
+            .await
+            .expect(200)
+            .json();
+        let ids: Vec<_> = found["items"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|item| item["id"].clone())
+            .collect();
+        assert_eq!(ids, expected, "{wanted}");
+    }
+    let page = admin.get("/projects?q=desk&limit=1").await.expect(200).json();
+    let cursor = page["next_cursor"].as_str().expect("a second page");
+    let page = admin
+        .get(&format!("/projects?q=desk&limit=1&cursor={cursor}"))
+        .await
+        .expect(200)
+        .json();
+    assert_eq!(page["items"][0]["id"], "support-eu");
+    assert_eq!(page["next_cursor"], json!(null));
+}
+
+#[tokio::test]
 async fn the_creator_holds_everything_explicitly() {
     let app = TestApp::new().await;
     let admin = app.demo().await;
