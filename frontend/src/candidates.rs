@@ -39,16 +39,6 @@ pub(crate) fn user_names() -> Choices {
     Choices::of(vec![Source::new(users, |user| same(&user["username"]))])
 }
 
-/// The projects of the server, by their ids.
-pub(crate) fn project_ids() -> Choices {
-    let projects = || "/projects?limit=200".to_owned();
-    Choices::named(vec![Source::new(projects, |project| {
-        let (id, name) = (project["id"].as_str(), project["name"].as_str());
-        let both = id.zip(name).map(|(id, name)| (id.to_owned(), name.to_owned()));
-        both.into_iter().collect()
-    })])
-}
-
 /// The origins that imports, tools and MCP servers of a project name, and those that were asked for after a refusal.
 pub(crate) fn origins(project: Memo<String>) -> Choices {
     Choices::of(origin_lists(project))

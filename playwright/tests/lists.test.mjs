@@ -4,7 +4,6 @@ import { readFile } from 'node:fs/promises';
 
 import { setStage } from '../support/stage.mjs';
 import { becomes } from '../support/wait.mjs';
-import { Palette } from '../pages/palette.mjs';
 
 const stage = setStage();
 const rowsOf = (page) => page.getByRole('row').filter({ has: page.getByRole('cell') });
@@ -55,21 +54,4 @@ stage.story('a project is renamed and deleted', async (page) => {
   await page.waitForURL(/\/ui\/projects$/);
   const { items } = await stage.server.get('/projects');
   assert.ok(items.every(({ id }) => id !== 'short-lived'));
-});
-
-stage.story('many projects are found by name and id', async (page) => {
-  for (let at = 10; at < 65; at += 1) await stage.server.createProject(`team-${at}`, `Group of ${at}`);
-  await page.goto('/ui/projects');
-  const cards = page.getByRole('main').getByRole('listitem');
-  await becomes(() => cards.count(), 50, 'the first page');
-  await page.getByRole('searchbox', { name: 'Search projects' }).fill('group of 6');
-  await becomes(() => cards.count(), 5, 'those that are searched for');
-  await page.getByRole('searchbox', { name: 'Search projects' }).fill('team-64');
-  await page.getByRole('link', { name: 'Group of 64' }).waitFor();
-  await becomes(() => cards.count(), 1, 'by its id');
-  await page.getByRole('searchbox', { name: 'Search projects' }).fill('none');
-  await page.getByText('No project has this text in its name or id.').waitFor();
-
-  await new Palette(page).take('team-63', /^Group of 63/);
-  await page.waitForURL('**/projects/team-63/overview');
 });

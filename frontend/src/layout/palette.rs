@@ -1,7 +1,5 @@
 //! One box that finds everything: pages, projects, tools, groups, states, people, records and actions.
 
-mod entries;
-
 use std::time::Duration;
 
 use leptos::ev;
@@ -11,10 +9,6 @@ use leptos::task::spawn_local;
 use serde_json::Value;
 use toolgate_api::egress::ProjectEgress;
 
-use self::entries::{
-    ACTIONS, Does, Entry, GUIDE, PROJECT, RECORD, SETTINGS, SOURCES, entry, guide_entry, host_entry,
-    page_entry, project_entry,
-};
 use crate::api::{Ask, in_project, parse, with_query};
 use crate::browser::lower;
 use crate::components::{Dialog, Icon, Placement, Symbol, Toasts, after_paint};
@@ -32,12 +26,93 @@ const SHOWN: usize = 12;
 /// How long typing must rest before the server is asked.
 const REST: Duration = Duration::from_millis(120);
 
+/// What the server is asked for: the list, what one of it is called, the page and parameter that show it, and how many
+/// are read at most.
+const SOURCES: [(&str, &str, PageKind, &str, &str); 5] = [
+    ("tools", marked("Tool"), PageKind::Tools, "", "12"),
+    ("groups", marked("Group"), PageKind::Groups, "group", "6"),
+    ("states", marked("State"), PageKind::States, "at", "6"),
+    (
+        "permissions",
+        marked("Person or key"),
+        PageKind::Permissions,
+        "principal",
+        "200",
+    ),
+    ("audit", RECORD, PageKind::Records, "record", "4"),
+];
+/// Records and guides are found by all that they hold, not only by what is shown of them.
+const RECORD: &str = marked("Record");
+/// What is found in the guides.
+const GUIDE: &str = marked("Guide");
 /// Guides that are shown of what was found.
 const GUIDES: usize = 4;
-/// Projects that are asked for beside those that are known.
-const PROJECTS: &str = "6";
+
+/// What can be begun: the page, what it is called, and the rest of the address.
+const ACTIONS: [(PageKind, &str, &str); 6] = [
+    (PageKind::NewTool, marked("Create a tool"), ""),
+    (PageKind::Upload, marked("Upload tools"), ""),
+    (PageKind::Keys, marked("New key"), "?new=1"),
+    (PageKind::Permissions, marked("Grant groups"), ""),
+    (PageKind::Records, marked("Follow the record live"), "?live=1"),
+    (PageKind::McpServers, marked("Add an MCP server"), "?add=1"),
+];
+
+/// What can be set: the same.
+const SETTINGS: [(PageKind, &str, &str); 8] = [
+    (PageKind::Settings, marked("Agent endpoint"), "#agent-endpoint"),
+    (
+        PageKind::Settings,
+        marked("Webhook for alerts and notifications"),
+        "#webhook-url",
+    ),
+    (
+        PageKind::Settings,
+        marked("Thresholds of alerts"),
+        "#alert-thresholds",
+    ),
+    (
+        PageKind::Settings,
+        marked("Hosts that tools may connect to (egress)"),
+        "#egress",
+    ),
+    (
+        PageKind::Settings,
+        marked("Require sessions, start states"),
+        "#sessions-use",
+    ),
+    (
+        PageKind::Settings,
+        marked("Trusted announcers"),
+        "#trusted-announcers",
+    ),
+    (
+        PageKind::Settings,
+        marked("Rename or delete the project"),
+        "#project",
+    ),
+    (PageKind::AccountProviders, marked("Account providers"), ""),
+];
 /// The rank of what fits least.
 const LAST: usize = 4;
+
+/// What an entry does.
+#[derive(Clone, PartialEq)]
+enum Does {
+    Go(String),
+    /// A page of the server, beside this one.
+    Open(String),
+    Theme(Theme),
+    SignOut,
+}
+
+#[derive(Clone, PartialEq)]
+struct Entry {
+    symbol: Symbol,
+    text: String,
+    kind: &'static str,
+    does: Does,
+}
 
 /// The dialog with the box.
 #[component]
@@ -89,12 +164,12 @@ pub(crate) fn Palette(
                 });
             }
         }
-        entries.extend(
-            projects
-                .all()
-                .into_iter()
-                .map(|project| project_entry(project.id, project.name)),
-        );
+        entries.extend(projects.all().into_iter().map(|project| Entry {
+            symbol: Symbol::Group,
+            does: Does::Go(Page::of_project(project.id, PageKind::Overview).path()),
+            text: project.name,
+            kind: marked("Project"),
+        }));
         for kind in PageKind::ALL {
             if kind.heading() == Heading::Server && session.may_see("", *kind) {
                 entries.push(page_entry(Page::of_server(*kind)));
@@ -128,8 +203,8 @@ pub(crate) fn Palette(
         });
         found.with(|found| {
             entries.extend(found.iter().filter_map(|entry| {
-                let by_more = [RECORD, GUIDE, PROJECT].contains(&entry.kind);
-                let rank = rank(&entry.text, &wanted).or(by_more.then_some(LAST))?;
+                let rank = rank(&entry.text, &wanted)
+                    .or((entry.kind == RECORD || entry.kind == GUIDE).then_some(LAST))?;
                 Some((rank, entry.clone()))
             }));
         });
@@ -149,13 +224,7 @@ pub(crate) fn Palette(
             let is_wanted = q.try_get_untracked().is_some_and(|now| now.trim() == wanted);
             if let (Ok(page), true) = (answer, is_wanted) {
                 let items = page["items"].as_array().into_iter().flatten();
-                let known = |entry: &Entry| fixed.with_untracked(|fixed| fixed.contains(entry));
-                let entries: Vec<_> = items
-                    .take(most)
-                    .map(entry)
-                    .filter(|entry| !known(entry))
-                    .collect();
-                found.update(|found| found.extend(entries));
+                found.update(|found| found.extend(items.take(most).map(entry)));
             }
         });
     };
@@ -171,18 +240,6 @@ pub(crate) fn Palette(
             Box::new(guide_entry),
             GUIDES,
         );
-        // The shared list has only the first of many.
-        if projects.list.has_more() {
-            look(
-                with_query("/projects".to_owned(), &[("q", &wanted), ("limit", PROJECTS)]),
-                wanted.clone(),
-                Box::new(|item| {
-                    let field = |name: &str| item[name].as_str().unwrap_or_default().to_owned();
-                    project_entry(field("id"), field("name"))
-                }),
-                usize::MAX,
-            );
-        }
         let Some(project) = current.get_untracked() else {
             return;
         };
@@ -319,6 +376,69 @@ pub(crate) fn Palette(
                 </p>
             </div>
         </Dialog>
+    }
+}
+
+/// A page.
+fn page_entry(page: Page) -> Entry {
+    Entry {
+        symbol: page.kind().symbol(),
+        text: page.kind().title().to_owned(),
+        kind: marked("Page"),
+        does: Does::Go(page.path()),
+    }
+}
+
+/// A section of a guide.
+fn guide_entry(item: &Value) -> Entry {
+    let field = |name: &str| item[name].as_str().unwrap_or_default().to_owned();
+    let (guide, heading) = (field("guide"), field("heading"));
+    Entry {
+        symbol: Symbol::Book,
+        text: if guide == heading {
+            guide
+        } else {
+            format!("{guide}: {heading}")
+        },
+        kind: GUIDE,
+        does: Does::Open(field("path")),
+    }
+}
+
+/// A host that tools may connect to.
+fn host_entry(project: &str, host: String) -> Entry {
+    Entry {
+        symbol: Symbol::Plug,
+        text: host,
+        kind: marked("Host"),
+        does: Does::Go(Page::of_project(project.to_owned(), PageKind::Settings).path() + "#egress"),
+    }
+}
+
+/// One thing that the server has found.
+fn entry(project: &str, kind: &'static str, section: PageKind, param: &str, item: &Value) -> Entry {
+    let field = |name: &str| item[name].as_str().unwrap_or_default().to_owned();
+    let (text, value) = match param {
+        "record" => {
+            let said = ["action", "tool", "outcome", "principal_name"].map(field);
+            (said.join(" ").replace("  ", " "), field("id"))
+        }
+        "principal" => (field("name"), field("principal")),
+        _ => (field("name"), field("name")),
+    };
+    let path = if param.is_empty() {
+        Page::tool(project.to_owned(), value).path()
+    } else {
+        with_query(
+            Page::of_project(project.to_owned(), section).path(),
+            &[(param, &value)],
+        )
+    };
+    Entry {
+        symbol: section.symbol(),
+        text,
+        kind,
+        does: Does::Go(path),
     }
 }
 

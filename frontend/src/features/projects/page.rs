@@ -6,35 +6,19 @@ use toolgate_api::projects::Project;
 
 use super::create::CreateProjectDialog;
 use super::store::Projects;
-use crate::api::with_query;
-use crate::components::{EmptyState, PageHeading, ProblemPanel, SearchBox, Skeleton, TimeAgo};
+use crate::components::{EmptyState, PageHeading, ProblemPanel, Skeleton, TimeAgo};
 use crate::language::t;
-use crate::paged::{Item, Paged, Status};
+use crate::paged::Status;
 use crate::reactive::{When, condition};
 use crate::routes::{Page, PageKind};
 use crate::session::Session;
-use crate::url::UrlParam;
 
 /// All projects that one may see.
 #[component]
 pub(crate) fn ProjectsPage() -> impl IntoView {
-    let shared = Projects::get().list;
-    let is_empty = condition(move || shared.is_empty());
-    let q = UrlParam::new("q");
-    let found = Paged::new(move || {
-        let wanted = q.get();
-        if wanted.is_empty() {
-            wanted
-        } else {
-            with_query("/projects".to_owned(), &[("q", &wanted)])
-        }
-    });
-    let list = Signal::derive(move || if q.get().is_empty() { shared } else { found });
-    let projects = move || {
-        list.get()
-            .items
-            .with(|items| items.iter().filter_map(Item::read::<Project>).collect::<Vec<_>>())
-    };
+    let projects = Projects::get();
+    let list = projects.list;
+    let is_empty = condition(move || list.is_empty());
     let session = Session::get();
     let may_create = condition(move || session.is_system_admin());
     let creating = RwSignal::new(false);
@@ -55,19 +39,11 @@ pub(crate) fn ProjectsPage() -> impl IntoView {
                 <div class="page-actions">{button()}</div>
             </When>
         </div>
-        <When test=move || !is_empty.get()>
-            <div class="filters">
-                <SearchBox param=q name=t("Search projects") placeholder=t("Search by name or id") />
-            </div>
-        </When>
-        {move || match (list.get().status.get(), list.get().is_empty()) {
+        {move || match (list.status.get(), is_empty.get()) {
             (Status::Failed(error), _) => {
-                view! { <ProblemPanel error on_retry=move |()| list.get_untracked().retry() /> }.into_any()
+                view! { <ProblemPanel error on_retry=move |()| list.retry() /> }.into_any()
             }
             (Status::Loading, true) => view! { <Skeleton what=t("projects") rows=3 /> }.into_any(),
-            (Status::Ready, true) if !is_empty.get() => {
-                view! { <p class="note">{t("No project has this text in its name or id.")}</p> }.into_any()
-            }
             (Status::Ready, true) if may_create.get() => {
                 view! {
                     <EmptyState
@@ -91,14 +67,14 @@ pub(crate) fn ProjectsPage() -> impl IntoView {
             _ => ().into_any(),
         }}
         <ul class="cards">
-            <For each=projects key=|project| project.id.clone() let:project>
+            <For each=move || projects.all() key=|project| project.id.clone() let:project>
                 <li>
                     <ProjectCard role=session.membership(&project.id).map(|held| held.role) project />
                 </li>
             </For>
         </ul>
-        <When test=move || list.get().has_more()>
-            <button type="button" class="button" on:click=move |_| list.get_untracked().more()>
+        <When test=move || list.has_more()>
+            <button type="button" class="button" on:click=move |_| list.more()>
                 {t("Show more projects")}
             </button>
         </When>

@@ -1,16 +1,17 @@
 //! Making a user, and at once a member of a project.
 
 use leptos::prelude::*;
+use serde_json::Value;
 use toolgate_api::permissions::GrantTerms;
 use toolgate_api::users::{CreateUser, CreatedUser};
 
 use super::password::shown_once;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project, with_query};
-use crate::candidates::project_ids;
-use crate::components::{ChoiceInput, Field, FormDialog, ProblemPanel, TextInput, Toasts};
+use crate::components::{Field, FormDialog, ProblemPanel, Select, TextInput, Toasts};
 use crate::features::permissions::TermsFields;
 use crate::language::{t, tf};
+use crate::loaded::Loaded;
 use crate::reactive::{When, effect, part};
 use crate::routes::{Page, PageKind};
 use crate::url::UrlParam;
@@ -35,9 +36,7 @@ pub(super) fn NewUser(
     #[prop(into)]
     on_created: Callback<()>,
 ) -> impl IntoView {
-    let [username, display, place, project] = [(); 4].map(|()| RwSignal::new(String::new()));
-    // What is typed counts when the field is left: the groups of the project are read then.
-    let choose = Callback::new(move |()| project.set(place.get_untracked().trim().to_owned()));
+    let [username, display, project] = [(); 3].map(|()| RwSignal::new(String::new()));
     let admin = RwSignal::new(false);
     let terms = TermsFields::new();
     let password = shown_once();
@@ -45,10 +44,9 @@ pub(super) fn NewUser(
     let membership = RwSignal::new(None::<Membership>);
     let toasts = Toasts::get();
     let of = UrlParam::new("project");
-    let projects = project_ids();
     effect(move || {
         if !open.get() {
-            for field in [username, display, place, project] {
+            for field in [username, display, project] {
                 field.set(String::new());
             }
             admin.set(false);
@@ -61,9 +59,25 @@ pub(super) fn NewUser(
             of.replace("");
         } else {
             username.set(name);
-            place.set(of.get_untracked());
-            choose.run(());
+            project.set(of.get_untracked());
         }
+    });
+    let projects = Loaded::new(move || match open.get() {
+        true => "/projects?limit=200".to_owned(),
+        false => String::new(),
+    });
+    let options = Signal::derive(move || {
+        let found = projects.json().unwrap_or_default();
+        let found = found["items"].as_array().into_iter().flatten();
+        let word = |item: &Value, key: &str| item[key].as_str().unwrap_or_default().to_owned();
+        let mut options = vec![(String::new(), t("No project").to_owned())];
+        options.extend(found.map(|item| (word(item, "id"), word(item, "name"))));
+        // That of the link may be none of the first.
+        let chosen = project.get();
+        if options.iter().all(|(id, _)| *id != chosen) {
+            options.push((chosen.clone(), chosen));
+        }
+        options
     });
     let grant = move || {
         let Some(member) = membership.get_untracked() else {
@@ -75,7 +89,6 @@ pub(super) fn NewUser(
         });
     };
     let create = move |()| {
-        choose.run(());
         let place = project.get_untracked();
         let terms = if place.is_empty() { None } else { terms.read() };
         if !place.is_empty() && terms.is_none() {
@@ -144,7 +157,12 @@ pub(super) fn NewUser(
                 {t("System administrator: manages every project, and users")}
             </label>
             <Field id="user-project" label=t("Project") help=t("Makes the user a member of it at once; may be left out.")>
-                <ChoiceInput id="user-project" value=place choices=Some(projects) on_change=choose />
+                <Select
+                    id="user-project"
+                    value=project
+                    options
+                    on_change=move |chosen: String| project.set(chosen)
+                />
             </Field>
             <When test=move || project.with(|project| !project.is_empty())>{terms.view(project.into())}</When>
         </FormDialog>
