@@ -92,6 +92,13 @@ impl Sh {
         self
     }
 
+    /// Lets it have only the processor time that nothing else wants.
+    pub(crate) fn in_background(mut self) -> Self {
+        let program = std::mem::replace(&mut self.program, "nice".into());
+        self.args.splice(0..0, ["-n".into(), "19".into(), program]);
+        self
+    }
+
     fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         if let Some(prefix) = self.hidden {

@@ -66,19 +66,24 @@ pub(super) fn fetch() -> Result<()> {
     install::bubblewrap()
 }
 
+/// Cargo with the tests of something.
+fn tests(what: &str) -> Sh {
+    // Most of a test's time is waiting: for the disk, for the database, for an upstream.
+    let at_once = 2 * std::thread::available_parallelism().map_or(1, NonZero::get);
+    linting(&format!("test --no-fail-fast {what}")).env("RUST_TEST_THREADS", at_once.to_string())
+}
+
+/// The tests of the dashboard's code, with the processor time that nothing else wants. The linter must be there.
+pub(super) fn dashboard() -> Result<Tally> {
+    Ok(count::libtest(&tests(DASHBOARD).in_background().tee()?))
+}
+
 /// Unit, contract and API tests. The workspace's default members are everything that runs on the server's side;
 /// the tasks and the dashboard are packages apart.
 pub(super) fn unit() -> Result<Tally> {
     component("clippy")?;
     // `--tests` are the unit tests too, but no examples, which the lint compiles.
-    // Most of a test's time is waiting: for the disk, for the database, for an upstream.
-    let at_once = 2 * std::thread::available_parallelism().map_or(1, NonZero::get);
-    let test = |what: &str| -> Result<Tally> {
-        let tests = linting(&format!("test --no-fail-fast {what}"));
-        Ok(count::libtest(
-            &tests.env("RUST_TEST_THREADS", at_once.to_string()).tee()?,
-        ))
-    };
+    let test = |what: &str| -> Result<Tally> { Ok(count::libtest(&tests(what).tee()?)) };
     Ok(super::all(&[
         ("PostgreSQL for the tests", &|| {
             install::postgres().map(|()| Tally::PASSED)
@@ -91,7 +96,6 @@ pub(super) fn unit() -> Result<Tally> {
             test(&format!("--tests {SERVER_FEATURES}"))
         }),
         ("tasks", &|| test("--tests --package xtask")),
-        ("dashboard", &|| test(DASHBOARD)),
     ]))
 }
 
@@ -112,7 +116,8 @@ pub(super) fn build_server() -> Result<PathBuf> {
     Ok(built.insert(crate::paths::server_binary("debug")).clone())
 }
 
-fn component(name: &str) -> Result<()> {
+/// Adds a component of the toolchain if it is missing.
+pub(super) fn component(name: &str) -> Result<()> {
     let program = if name == "clippy" { "clippy" } else { "fmt" };
     if Sh::cargo(&format!("{program} --version")).succeeds() {
         return Ok(());
