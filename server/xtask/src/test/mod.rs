@@ -46,7 +46,7 @@ enum Lane {
     Alone,
     /// The lint, which only compiles, and what follows it.
     Compiled,
-    /// The longest of the others, and what is short.
+    /// What runs the server beside them: the longest stage, and short ones.
     Running,
 }
 
