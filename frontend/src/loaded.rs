@@ -47,6 +47,7 @@ impl Loaded {
         effect(move || {
             address.track();
             loaded.answer.set(None);
+            loaded.error.set(None);
             loaded.reload();
         });
         loaded
@@ -91,7 +92,10 @@ impl Loaded {
     pub(crate) fn reload(self) {
         let run = self.run.get_value().wrapping_add(1);
         self.run.set_value(run);
-        self.error.set(None);
+        // What does not exist is known until the next answer, so that a form for it stays.
+        if !self.error.with_untracked(is_absent) {
+            self.error.set(None);
+        }
         let address = self.address.get_untracked();
         if address.is_empty() {
             return;
@@ -104,7 +108,10 @@ impl Loaded {
                 return;
             }
             match answer {
-                Ok(answer) => self.answer.set(Some(answer)),
+                Ok(answer) => {
+                    self.answer.set(Some(answer));
+                    self.error.set(None);
+                }
                 Err(error) => {
                     self.session.observe(&error);
                     self.error.set(Some(error));
@@ -126,10 +133,7 @@ impl Loaded {
     /// The same for what may not exist yet, which is no failure; `absent` says so.
     pub(crate) fn placeholder_or(self, what: &'static str, absent: &'static str) -> AnyView {
         part(move || {
-            if self
-                .error
-                .with(|error| error.as_ref().is_some_and(ApiError::is_absent))
-            {
+            if self.error.with(is_absent) {
                 view! { <p class="note">{absent}</p> }.into_any()
             } else {
                 self.placeholder(what)
@@ -155,4 +159,9 @@ impl Loaded {
                 .into_any()
         })
     }
+}
+
+/// Whether the server has said that there is nothing at the address.
+fn is_absent(error: &Option<ApiError>) -> bool {
+    error.as_ref().is_some_and(ApiError::is_absent)
 }

@@ -55,3 +55,16 @@ for (const { what, page: path, asks, declare, open, field, value } of FORMS) {
     assert.equal(await page.getByLabel(field).inputValue(), value);
   });
 }
+
+stage.story('the form of a group stays when its first save is read again', async (page) => {
+  await page.goto('/ui/projects/demo/groups?group=attic');
+  const absent = page.getByText('There is no such group yet: saving declares it.');
+  await absent.waitFor();
+  await page.getByLabel('Description').fill('What is seldom needed.');
+  const save = page.getByRole('button', { name: 'Save' });
+  const element = await save.elementHandle();
+  await save.click();
+  await absent.waitFor({ state: 'detached' });
+  assert.equal(await element.evaluate((button) => button === document.activeElement), true, 'it has kept the focus');
+  assert.equal(await page.getByLabel('Description').inputValue(), 'What is seldom needed.');
+});
