@@ -9,7 +9,7 @@ use chrono::DateTime;
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use serde_json::{Map, json};
 use toolgate_core::definition::ToolDefinition;
-use toolgate_core::definition::model::{Annotations, Options};
+use toolgate_core::definition::model::{Annotations, Options, SchemaText};
 use toolgate_core::ids::ToolName;
 use toolgate_core::policy::evaluation_context::EvaluationContext;
 use toolgate_core::policy::groups::GroupSet;
@@ -52,11 +52,11 @@ fn tools(count: usize, groups: usize, states: usize) -> Vec<ToolInput> {
                 available_in_states: (index % 2 == 0)
                     .then(|| vec![format!("state-{}", index % states), "undefined".to_owned()]),
                 output_schema: None,
-                parameters: json!({
+                parameters: SchemaText::from(&json!({
                     "type": "object",
                     "properties": {"q": {"type": "string"}, "num": {"type": "integer", "minimum": 1}},
                     "required": ["q"],
-                }),
+                })),
                 after_execution: None,
                 target_subject: None,
                 service: None,

@@ -50,7 +50,7 @@ pub fn describe(format: ToolFormat, tools: &[Arc<CompiledTool>]) -> Described {
 
 fn one(format: ToolFormat, name: &str, tool: &CompiledTool) -> Value {
     let description = tool.definition.description.as_str();
-    let mut schema = tool.shown_parameters().clone();
+    let mut schema = tool.read_shown_parameters().into_owned();
     // All three want an object at the root, and say so.
     if let Some(root) = schema.as_object_mut() {
         root.entry("type").or_insert_with(|| "object".into());

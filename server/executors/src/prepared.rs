@@ -77,7 +77,7 @@ impl PreparedTool {
             keep: options
                 .cache()
                 .map(|cache| Duration::from_secs(cache.ttl_s.into())),
-            marked: MarkedParameters::of(&definition.parameters),
+            marked: MarkedParameters::of(&definition.parameters.value()),
             definition: Arc::clone(definition),
             service: service.cloned(),
             shape,

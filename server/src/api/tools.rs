@@ -290,7 +290,7 @@ pub fn shown(tool: &CompiledTool, full: bool, view: ToolView) -> Tool {
 #[must_use]
 pub fn wire(tool: &CompiledTool, full: bool) -> Tool {
     Tool {
-        parameters: tool.shown_parameters().clone(),
+        parameters: tool.read_shown_parameters().into_owned(),
         tokens: Some(tool.tokens()),
         definition: if full {
             serde_json::to_value(tool.definition.as_ref()).ok()

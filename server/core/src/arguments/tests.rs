@@ -11,7 +11,7 @@ use crate::snapshot::testing::{Draft, object, tool};
 
 fn search() -> Draft {
     tool("search")
-        .parameters(json!({
+        .parameters(&json!({
             "type": "object",
             "properties": {
                 "q": {"type": "string"},
@@ -207,7 +207,7 @@ fn template_and_schema_faults_come_together() {
 #[test]
 fn a_default_that_the_schema_does_not_know_is_not_held_against_the_caller() {
     let compiled = tool("t")
-        .parameters(json!({"type": "object", "properties": {}, "additionalProperties": false}))
+        .parameters(&json!({"type": "object", "properties": {}, "additionalProperties": false}))
         .defaults(json!({"format": "json"}))
         .compiled();
     let merged = merge(&compiled, &Map::new(), &turn()).unwrap();
@@ -233,7 +233,7 @@ fn alternatives_know_of_what_the_caller_does_not_send(
         "url": {"type": "string"}, "id": {"type": "string"}, "key": {"type": "string"}}});
     parameters.as_object_mut().unwrap().extend(object(alternatives));
     let compiled = tool("t")
-        .parameters(parameters)
+        .parameters(&parameters)
         .fixed(json!({"url": "u"}))
         .envs(&[("key", "KEY")])
         .compiled();
@@ -324,7 +324,7 @@ fn what_is_pinned_is_pinned_under_every_name(
 
     let declared = json!({"type": "object", "properties": {alias: {"type": "string"}}, "required": [alias]});
     let hidden = plain()
-        .parameters(declared)
+        .parameters(&declared)
         .fixed(json!({pinned: "pinned"}))
         .compiled();
     assert_eq!(
@@ -345,7 +345,7 @@ fn what_is_pinned_is_pinned_under_every_name(
 fn a_callers_alias_is_the_declared_argument() {
     let compiled = tool("t")
         .jina(jina(JinaMode::Search, &[]))
-        .parameters(json!({
+        .parameters(&json!({
             "type": "object",
             "properties": {"query": {"type": "string"}},
             "required": ["query"],
@@ -413,7 +413,7 @@ fn what_aims_at_a_place_with_an_owner_is_refused(
 ) {
     let compiled = tool("t")
         .http(http(options))
-        .parameters(json!({"type": "object", "properties": {"filter[tag]": {}}}))
+        .parameters(&json!({"type": "object", "properties": {"filter[tag]": {}}}))
         .fixed(json!({"pinned": "p"}))
         .compiled();
     let merged = merge(&compiled, &object(json!({argument: "mine"})), &turn());

@@ -9,7 +9,7 @@ use super::execution;
 use super::fields;
 use super::kinds::{self, Kind};
 use super::layer_values;
-use super::model::{Annotations, Options, ToolDefinition};
+use super::model::{Annotations, Options, SchemaText, ToolDefinition};
 use super::names::{self, Named};
 use super::nearest::nearest;
 use super::node::Cursor;
@@ -103,10 +103,10 @@ pub(super) fn read(
             .and_then(|at| names::list(&at, "group", Named::Groups, report)),
         state: cursor.get("state").and_then(|at| names::state(&at, report)),
         available_in_states: states(cursor, report),
-        parameters,
+        parameters: SchemaText::from(&parameters),
         output_schema: cursor
             .get("output_schema")
-            .map(|at| schema::read_output(&at, report)),
+            .map(|at| SchemaText::from(&schema::read_output(&at, report))),
         after_execution: cursor
             .get("after_execution")
             .and_then(|at| after_execution(&at, report)),

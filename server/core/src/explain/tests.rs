@@ -72,7 +72,7 @@ fn kinds() -> impl Strategy<Value = Vec<Kind>> {
 
 fn snapshot(kinds: &[Kind], conditions: &[(&str, &str)]) -> ProjectSnapshot {
     let drafts = kinds.iter().enumerate().map(|(at, (groups, states, moves_to, enabled))| {
-        let mut draft = tool(&format!("t{at}")).parameters(json!({
+        let mut draft = tool(&format!("t{at}")).parameters(&json!({
             "type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": false
         }));
         draft.0.definition.group.clone_from(groups);
@@ -387,7 +387,7 @@ fn a_closed_group_names_its_condition_and_whose_it_is() {
 
 #[test]
 fn arguments_are_checked_only_when_they_are_given() {
-    let snapshot = project([tool("t").parameters(json!({
+    let snapshot = project([tool("t").parameters(&json!({
         "type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]
     }))]);
     let (granted, evaluation) = (grant(&["*"]), anytime());

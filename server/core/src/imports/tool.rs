@@ -79,10 +79,10 @@ impl ImportedTool {
     ) -> Result<Self, String> {
         let (mut plain, warnings) = check_tool(definition, context).map_err(reasons)?;
         notes.extend(warnings.into_iter().map(|warning| warning.message));
-        if let Some(schema) = plain.parameters.as_object_mut() {
+        plain.parameters.edit(|schema| {
             schema.shift_remove(DEFINITIONS);
-        }
-        let mut extent = Extent::of(&plain.parameters);
+        });
+        let mut extent = Extent::of(&plain.parameters.value());
         parts.extents.iter().for_each(|part| extent.add_part(part));
         extent.check()?;
         Ok(Self {
@@ -101,12 +101,12 @@ impl ImportedTool {
     #[must_use]
     pub fn definition(&self) -> Box<ToolDefinition> {
         let mut whole = self.plain.clone();
-        if let Some(schema) = whole.parameters.as_object_mut()
-            && !self.definitions.is_empty()
-        {
+        if !self.definitions.is_empty() {
             let definitions = self.definitions.iter();
             let definitions = definitions.map(|part| (part.name.clone(), part.schema.clone()));
-            schema.insert(DEFINITIONS.to_owned(), Value::Object(definitions.collect()));
+            whole.parameters.edit(|schema| {
+                schema.insert(DEFINITIONS.to_owned(), Value::Object(definitions.collect()));
+            });
         }
         whole
     }

@@ -53,7 +53,7 @@ impl Listed {
             output: definition
                 .output_schema
                 .as_ref()
-                .and_then(output_schema)
+                .and_then(|schema| output_schema(&schema.value()))
                 .map(Arc::new),
         })
     }

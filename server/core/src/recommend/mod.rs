@@ -171,7 +171,7 @@ fn collect(tool: &CompiledTool, mut add: impl FnMut(f32, &str)) {
     add(NAME, tool.name());
     add(DESCRIPTION, &tool.definition.description);
     tool.groups.iter().for_each(|group| add(GROUP, group));
-    parameters(tool.shown_parameters(), DEPTH, &mut add);
+    parameters(&tool.read_shown_parameters(), DEPTH, &mut add);
 }
 
 fn parameters(schema: &Value, depth: usize, add: &mut impl FnMut(f32, &str)) {

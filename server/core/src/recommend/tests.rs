@@ -17,7 +17,7 @@ fn described(name: &str, description: &str, parameters: &[(&str, &str)]) -> Draf
         .iter()
         .map(|(name, text)| ((*name).to_owned(), json!({"type": "string", "description": text})))
         .collect();
-    let mut draft = tool(name).parameters(json!({"type": "object", "properties": properties}));
+    let mut draft = tool(name).parameters(&json!({"type": "object", "properties": properties}));
     draft.0.definition.description = description.to_owned();
     draft
 }

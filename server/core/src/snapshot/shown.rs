@@ -9,11 +9,12 @@ const LISTS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 /// Keywords with a schema for the same value. Under `not` a requirement means its opposite.
 const SINGLE: [&str; 3] = ["if", "then", "else"];
 
-/// Removes what callers must not set and adds the defaults (tool development guide, section 4). `None`: callers see the
-/// parameters as they are defined, which holds for most tools, so that no second copy is kept.
-pub(super) fn shown_parameters(tool: &CompiledTool) -> Option<Value> {
-    let mut schema = tool.definition.parameters.clone();
-    let object = schema.as_object_mut()?;
+/// Removes what callers must not set and adds the defaults (tool development guide, section 4).
+pub(super) fn shown_parameters(tool: &CompiledTool) -> Value {
+    let mut schema = tool.definition.parameters.value();
+    let Some(object) = schema.as_object_mut() else {
+        return schema;
+    };
     let defaults = &tool.definition.options.args.defaults;
     if let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) {
         properties.retain(|name, _| !tool.hides(name));
@@ -25,32 +26,43 @@ pub(super) fn shown_parameters(tool: &CompiledTool) -> Option<Value> {
     }
     retain_required(object, &|name| !tool.hides(name) && !defaults.contains_key(name));
     within(object, &|name| !tool.hides(name));
-    (schema != tool.definition.parameters).then_some(schema)
+    schema
 }
 
-/// What the arguments of a call are checked against, together with the fixed values of [`is_checked`]: they may decide
-/// which alternative holds, but are not the caller's to answer for.
-pub(super) fn checked_parameters(tool: &CompiledTool) -> Value {
-    let mut schema = tool.definition.parameters.clone();
+/// What the arguments of a call are checked against.
+pub(super) struct CheckedParameters {
+    pub(super) schema: Value,
+    /// The names of the fixed values that are checked together with the caller's arguments: they may decide which
+    /// alternative holds, but are not the caller's to answer for.
+    pub(super) fixed: Vec<String>,
+}
+
+pub(super) fn checked_parameters(tool: &CompiledTool) -> CheckedParameters {
+    let mut schema = tool.definition.parameters.value();
+    let fixed = tool.definition.options.args.fixed.keys();
+    let fixed: Vec<String> = fixed
+        .filter(|name| is_checked(tool, &schema, name))
+        .cloned()
+        .collect();
     let Some(object) = schema.as_object_mut() else {
-        return schema;
+        return CheckedParameters { schema, fixed };
     };
+    let is_checked = |name: &str| fixed.iter().any(|checked| checked == name);
     if let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) {
-        properties.retain(|name, _| !tool.hides(name) || is_checked(tool, name));
+        properties.retain(|name, _| !tool.hides(name) || is_checked(name));
         for (name, property) in properties.iter_mut().filter(|(name, _)| tool.hides(name)) {
-            debug_assert!(is_checked(tool, name));
+            debug_assert!(is_checked(name));
             *property = Value::Bool(true);
         }
     }
     let defaults = &tool.definition.options.args.defaults;
     retain_required(object, &|name| !tool.hides(name) && !defaults.contains_key(name));
-    within(object, &|name| !tool.hides(name) || is_checked(tool, name));
-    schema
+    within(object, &|name| !tool.hides(name) || is_checked(name));
+    CheckedParameters { schema, fixed }
 }
 
-/// Whether a fixed value takes part in the check of a call. One that the parameters have no place for does not.
-pub(super) fn is_checked(tool: &CompiledTool, name: &str) -> bool {
-    let parameters = &tool.definition.parameters;
+/// Whether a fixed value is checked in a call. One that the parameters have no place for is not.
+fn is_checked(tool: &CompiledTool, parameters: &Value, name: &str) -> bool {
     let declared = || {
         parameters
             .get("properties")
@@ -65,9 +77,7 @@ pub(super) fn is_checked(tool: &CompiledTool, name: &str) -> bool {
                     .is_none_or(|rest| *rest == Value::Bool(true))
             })
     };
-    tool.definition.options.args.fixed.contains_key(name)
-        && !tool.envs.contains_key(name)
-        && (declared() || open())
+    !tool.envs.contains_key(name) && (declared() || open())
 }
 
 /// Applies to the alternatives and conditions within a schema what holds for its own `required`.

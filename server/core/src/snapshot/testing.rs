@@ -8,7 +8,9 @@ use serde_json::{Map, Value, json};
 use toolgate_api::Diagnostic;
 
 use super::{CompiledTool, ProjectSnapshot, ToolInput};
-use crate::definition::model::{Annotations, HttpOptions, JinaOptions, Options, ServiceDefinition};
+use crate::definition::model::{
+    Annotations, HttpOptions, JinaOptions, Options, SchemaText, ServiceDefinition,
+};
 use crate::definition::{ExecutorSet, ToolDefinition};
 use crate::ids::ToolName;
 use crate::policy::evaluation_context::EvaluationContext;
@@ -26,7 +28,7 @@ pub(crate) fn tool(name: &str) -> Draft {
             group: None,
             state: None,
             available_in_states: None,
-            parameters: json!({"type": "object"}),
+            parameters: SchemaText::from(&json!({"type": "object"})),
             output_schema: None,
             after_execution: None,
             title: None,
@@ -79,8 +81,8 @@ impl Draft {
         self
     }
 
-    pub(crate) fn parameters(mut self, schema: Value) -> Self {
-        self.0.definition.parameters = schema;
+    pub(crate) fn parameters(mut self, schema: &Value) -> Self {
+        self.0.definition.parameters = SchemaText::from(schema);
         self
     }
 

@@ -1,5 +1,6 @@
 //! One tool, ready to be decided on, shown and called.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
@@ -7,7 +8,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use toolgate_api::Diagnostic;
 
-use super::shown::{checked_parameters, is_checked, shown_parameters};
+use super::shown::{checked_parameters, shown_parameters};
 use super::validate::{ArgumentValidator, OutputValidator};
 use crate::arguments::names::Names;
 use crate::definition::{ExecutorSet, NotExecuted, ServiceDefinition, ToolDefinition};
@@ -51,8 +52,7 @@ pub struct CompiledTool {
     /// The service that it refers to, if the project has it.
     pub service: Option<Arc<ServiceDefinition>>,
     not_executed: Option<NotExecuted>,
-    /// `None`: as they are defined.
-    shown: OnceLock<Option<Value>>,
+    shown: OnceLock<Box<Value>>,
     validator: OnceLock<Box<ArgumentValidator>>,
     output: OnceLock<Box<OutputValidator>>,
     unmapped: OnceLock<Option<Box<Unmapped>>>,
@@ -193,12 +193,20 @@ impl CompiledTool {
 
     /// The JSON Schema of the arguments as callers see it: without fixed and environment parameters at the top level,
     /// and with the definition's defaults. A parameter that has a default is not required.
+    ///
+    /// They are kept, for the calls that follow. A question about many tools takes [`Self::read_shown_parameters`].
     #[must_use]
     pub fn shown_parameters(&self) -> &Value {
-        self.shown
-            .get_or_init(|| shown_parameters(self))
-            .as_ref()
-            .unwrap_or(&self.definition.parameters)
+        self.shown.get_or_init(|| Box::new(shown_parameters(self)))
+    }
+
+    /// The same without keeping them.
+    #[must_use]
+    pub fn read_shown_parameters(&self) -> Cow<'_, Value> {
+        match self.shown.get() {
+            Some(shown) => Cow::Borrowed(shown),
+            None => Cow::Owned(shown_parameters(self)),
+        }
     }
 
     /// The tool as clients of the Model Context Protocol see it.
@@ -207,7 +215,7 @@ impl CompiledTool {
     /// When they could not use it.
     pub fn listed(&self) -> Result<&Listed, NotListable> {
         self.listed
-            .get_or_init(|| Listed::new(&self.definition, self.shown_parameters()).map(Box::new))
+            .get_or_init(|| Listed::new(&self.definition, &self.read_shown_parameters()).map(Box::new))
             .as_deref()
             .map_err(|error| *error)
     }
@@ -215,22 +223,26 @@ impl CompiledTool {
     /// The tokens that a model spends on it when a client offers it, estimated.
     #[must_use]
     pub fn tokens(&self) -> u64 {
-        *self
-            .tokens
-            .get_or_init(|| cost::tokens(self.name(), &self.definition.description, self.shown_parameters()))
+        *self.tokens.get_or_init(|| {
+            cost::tokens(
+                self.name(),
+                &self.definition.description,
+                &self.read_shown_parameters(),
+            )
+        })
     }
 
     /// Which of its arguments are secret, as its parameters say; `None`: none.
     #[must_use]
     pub fn marked_parameters(&self) -> Option<&MarkedParameters> {
         self.marked
-            .get_or_init(|| MarkedParameters::of(&self.definition.parameters))
+            .get_or_init(|| MarkedParameters::of(&self.definition.parameters.value()))
             .as_ref()
     }
 
     /// Whether a fixed value is checked together with the caller's arguments, because alternatives may depend on it.
     pub(crate) fn checks_fixed(&self, name: &str) -> bool {
-        is_checked(self, name)
+        self.validator().checks_fixed(name)
     }
 
     /// Every fault of `arguments`, with the fixed values that are checked, against the parameters, at most 100, each with
@@ -239,9 +251,12 @@ impl CompiledTool {
     /// # Errors
     /// A quick check is not enough: check again, thoroughly, where that may take its time.
     pub fn faults(&self, arguments: &Value, effort: Effort) -> Result<Vec<Diagnostic>, TooCostly> {
+        self.validator().validate(arguments, effort)
+    }
+
+    fn validator(&self) -> &ArgumentValidator {
         self.validator
-            .get_or_init(|| Box::new(ArgumentValidator::new(&checked_parameters(self))))
-            .validate(arguments, effort)
+            .get_or_init(|| Box::new(ArgumentValidator::new(checked_parameters(self))))
     }
 
     /// What of a result does not fit the schema that the definition declares for it, as warnings, at most 20. Without a
@@ -254,7 +269,7 @@ impl CompiledTool {
             None => Ok(Vec::new()),
             Some(schema) => self
                 .output
-                .get_or_init(|| Box::new(OutputValidator::new(schema)))
+                .get_or_init(|| Box::new(OutputValidator::new(&schema.value())))
                 .validate(result, effort),
         }
     }

@@ -5,6 +5,7 @@ use jsonschema::error::ValidationErrorKind;
 use serde_json::Value;
 use toolgate_api::Diagnostic;
 
+use super::shown::CheckedParameters;
 use crate::validation::{Effort, Schema, TooCostly, Verdict};
 
 /// At most this many faults are named.
@@ -16,14 +17,25 @@ const MAX_MESSAGE: usize = 300;
 /// Bytes of one pointer; a longer one is cut to the nearest parent that fits.
 const MAX_POINTER: usize = 500;
 
-/// A compiled schema, or why there is none.
+/// The compiled schema of a tool's arguments, or why there is none.
 #[derive(Debug)]
-pub(super) struct ArgumentValidator(Result<Schema, String>);
+pub(super) struct ArgumentValidator {
+    schema: Result<Schema, String>,
+    fixed: Vec<String>,
+}
 
 impl ArgumentValidator {
     /// Compiles by the rules that definitions are checked with: no reference leaves the schema, patterns are bounded.
-    pub(super) fn new(schema: &Value) -> Self {
-        Self(Schema::new(schema).map_err(|reason| shorten(&reason, MAX_MESSAGE)))
+    pub(super) fn new(parameters: CheckedParameters) -> Self {
+        Self {
+            schema: Schema::new(&parameters.schema).map_err(|reason| shorten(&reason, MAX_MESSAGE)),
+            fixed: parameters.fixed,
+        }
+    }
+
+    /// Whether a fixed value is checked together with the caller's arguments.
+    pub(super) fn checks_fixed(&self, name: &str) -> bool {
+        self.fixed.iter().any(|checked| checked == name)
     }
 
     /// The faults of arguments.
@@ -31,7 +43,7 @@ impl ArgumentValidator {
     /// # Errors
     /// A quick check is not enough. A thorough one that is not enough is a fault of the arguments.
     pub(super) fn validate(&self, arguments: &Value, effort: Effort) -> Result<Vec<Diagnostic>, TooCostly> {
-        let schema = match &self.0 {
+        let schema = match &self.schema {
             Ok(schema) => schema,
             // What cannot be evaluated is denied.
             Err(reason) => {

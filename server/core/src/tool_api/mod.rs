@@ -114,9 +114,9 @@ fn operation(
     schemas: &mut Schemas,
 ) -> Value {
     let name = tool.name();
-    let arguments = schemas.add(name, "arguments", tool.shown_parameters());
+    let arguments = schemas.add(name, "arguments", &tool.read_shown_parameters());
     let result = match &tool.definition.output_schema {
-        Some(schema) => json!({ "$ref": schemas.add(name, "result", schema) }),
+        Some(schema) => json!({ "$ref": schemas.add(name, "result", &schema.value()) }),
         None => json!({}),
     };
     let mut responses = json!({ "200": {

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::schemas::Schemas;
 use super::*;
+use crate::definition::model::SchemaText;
 use crate::definition::schema::compile;
 use crate::snapshot::testing;
 
@@ -98,12 +99,12 @@ fn every_tool_is_an_operation() {
     let mut ask = testing::tool("ask")
         .moves_to("asked")
         .parameters(
-            json!({"type": "object", "properties": {"q": {"type": "string"}, "key": {"type": "string"}},
+            &json!({"type": "object", "properties": {"q": {"type": "string"}, "key": {"type": "string"}},
             "required": ["q", "key"]}),
         )
         .fixed(json!({"key": "x"}));
     ask.0.definition.description = "Asks.\nAnd waits.".to_owned();
-    ask.0.definition.output_schema = Some(json!({"type": "array"}));
+    ask.0.definition.output_schema = Some(SchemaText::from(&json!({"type": "array"})));
     let snapshot = testing::project([ask]);
     let problems = Map::from_iter([("Problem".to_owned(), json!({"type": "object"}))]);
     let tools = snapshot.tools().iter().map(AsRef::as_ref);

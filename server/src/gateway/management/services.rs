@@ -42,7 +42,7 @@ impl ProjectManager {
                 json!({
                     "name": tool.name(),
                     "description": tool.definition.description,
-                    "parameters_schema": tool.shown_parameters(),
+                    "parameters_schema": tool.read_shown_parameters(),
                 })
             })
             .collect();

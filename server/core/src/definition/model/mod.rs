@@ -5,6 +5,7 @@
 
 mod http;
 pub mod request;
+mod schema_text;
 mod static_answer;
 
 use std::collections::BTreeMap;
@@ -17,6 +18,7 @@ pub use self::http::{
     AuthScheme, AuthStyle, Beyond, HttpAuth, HttpBody, HttpBreaker, HttpCache, HttpOptions, HttpProbe,
     HttpResult, HttpRetry, OAuthClient,
 };
+pub use self::schema_text::SchemaText;
 pub use self::static_answer::{StaticError, StaticOptions};
 use crate::ids::ToolName;
 
@@ -47,10 +49,10 @@ pub struct ToolDefinition {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub available_in_states: Option<Vec<String>>,
     /// JSON Schema of the arguments; always an object schema.
-    pub parameters: Value,
+    pub parameters: SchemaText,
     /// JSON Schema of the result, if declared. A result that does not fit it is reported as a warning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub output_schema: Option<Value>,
+    pub output_schema: Option<SchemaText>,
     /// What the caller's turn does afterwards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_execution: Option<AfterExecution>,

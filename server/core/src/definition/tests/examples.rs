@@ -117,7 +117,7 @@ fn the_joke_service_of_the_tool_services_specification_is_read_as_json() {
     let tool = &both.tools[0].definition;
     assert_eq!(tool.config.get("style"), Some(&json!("pun")));
     assert_eq!(
-        tool.parameters,
+        tool.parameters.value(),
         json!({
             "type": "object",
             "properties": {"topic": {"type": "string", "description": "The topic for the joke"}},

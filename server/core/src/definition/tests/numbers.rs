@@ -101,7 +101,7 @@ fn equal_spellings_are_one_definition() {
     .expect("JSON");
     let (definition, _) = with_context(|context| check_tool(&value, context)).expect("a tool");
     assert_eq!(
-        serde_json::to_string(&definition.parameters["properties"]["a"]["default"]).expect("JSON"),
+        serde_json::to_string(&definition.parameters.value()["properties"]["a"]["default"]).expect("JSON"),
         "1.5"
     );
 }

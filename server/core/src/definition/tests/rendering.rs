@@ -14,7 +14,7 @@ use crate::definition::model::request::{
 use crate::definition::model::{
     Annotations, ArgOptions, AuthScheme, AuthStyle, Beyond, ConfigParam, HttpAuth, HttpBody, HttpBreaker,
     HttpCache, HttpOptions, HttpProbe, HttpResult, HttpRetry, JinaMode, JinaOptions, OAuthClient, Options,
-    StaticError, StaticOptions,
+    SchemaText, StaticError, StaticOptions,
 };
 use crate::definition::names::label_fault;
 use crate::definition::schema::compile;
@@ -297,11 +297,13 @@ fn with_places(mut definition: ToolDefinition) -> ToolDefinition {
     options.envs.retain(|name, _| has_place(name));
     options.args.fixed.retain(|name, _| has_place(name));
     options.args.defaults.retain(|name, _| has_place(name));
-    if let Some(properties) = definition.parameters["properties"].as_object_mut() {
-        properties.retain(|name, _| has_place(name));
-    }
+    definition.parameters.edit(|schema| {
+        if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+            properties.retain(|name, _| has_place(name));
+        }
+    });
     // A value that breaks its own parameter is refused.
-    let properties = definition.parameters["properties"].clone();
+    let properties = definition.parameters.value()["properties"].clone();
     let fits = |name: &String, value: &mut Value| {
         let schema = properties.get(name);
         schema.is_none_or(|schema| compile(schema).is_ok_and(|schema| schema.is_valid(value)))
@@ -375,9 +377,9 @@ fn definitions() -> impl Strategy<Value = ToolDefinition> {
                     group,
                     state,
                     available_in_states: states,
-                    parameters,
+                    parameters: SchemaText::from(&parameters),
                     output_schema: enabled
-                        .then(|| serde_json::json!({"type": "array", "items": {"type": "string"}})),
+                        .then(|| SchemaText::from(&json!({"type": "array", "items": {"type": "string"}}))),
                     after_execution: after,
                     annotations: Annotations {
                         read_only_hint,

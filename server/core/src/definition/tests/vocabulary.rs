@@ -143,7 +143,9 @@ fn arguments_become_a_schema_in_their_order() {
 #[case("options: {jina: {mode: CRAWL}}", "url")]
 #[case("options: {jina: {base_url: 'https://r.jina.ai'}}", "url")]
 fn known_arguments_need_not_be_written(#[case] rest: &str, #[case] argument: &str) {
-    let parameters = tool(&format!("name: a\ndescription: d\n{rest}")).parameters;
+    let parameters = tool(&format!("name: a\ndescription: d\n{rest}"))
+        .parameters
+        .value();
     assert_eq!(parameters["required"], json!([argument]));
 }
 

@@ -112,7 +112,8 @@ fn every_operation_becomes_a_tool_or_says_why_not() {
 /// Method, path and arguments.
 fn shape(tool: &ToolDefinition) -> String {
     let http = tool.options.http.as_ref().expect("a request");
-    let mut arguments: Vec<&str> = tool.parameters["properties"]
+    let parameters = tool.parameters.value();
+    let mut arguments: Vec<&str> = parameters["properties"]
         .as_object()
         .into_iter()
         .flat_map(|properties| properties.keys())

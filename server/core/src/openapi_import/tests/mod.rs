@@ -77,5 +77,5 @@ fn http(description: &Value) -> Value {
 
 /// The schema of the arguments of the only operation.
 fn arguments(description: &Value) -> Value {
-    tool(&only(description)).parameters
+    tool(&only(description)).parameters.value()
 }

@@ -158,7 +158,10 @@ fn slips_of_a_description_are_corrected_and_noted() {
         ]}}},
     });
     let operation = only(&description);
-    assert_eq!(tool(&operation).parameters["required"], json!(["org", "repo"]));
+    assert_eq!(
+        tool(&operation).parameters.value()["required"],
+        json!(["org", "repo"])
+    );
     assert_eq!(
         operation.notes,
         [
@@ -192,7 +195,7 @@ fn an_operation_as_github_describes_it() {
     assert_eq!(definition.name.as_str(), "search_code");
     assert_eq!(definition.description, "Search code\n\nSearches for query terms.");
     assert_eq!(
-        definition.parameters["properties"]["per_page"],
+        definition.parameters.value()["properties"]["per_page"],
         json!({"type": "integer", "default": 30, "description": "The number of results per page (max 100)."})
     );
 }

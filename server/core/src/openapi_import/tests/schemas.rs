@@ -222,7 +222,7 @@ fn large_schemas_lose_their_farthest_parts() {
     let body = json!({"$ref": "#/components/schemas/S0"});
     let operation = only(&with_schemas("3.0.0", &body, &chain(300)));
     let tool = tool(&operation);
-    let definitions = &tool.parameters["$defs"];
+    let definitions = &tool.parameters.value()["$defs"];
     assert_eq!(
         definitions["S0"]["properties"]["next"],
         json!({"$ref": "#/$defs/S1"})
@@ -237,7 +237,7 @@ fn large_schemas_lose_their_farthest_parts() {
         operation.notes
     );
     // What is sent stays right: everything is let through that the API takes.
-    let schema = crate::definition::schema::compile(&tool.parameters).expect("a schema");
+    let schema = crate::definition::schema::compile(&tool.parameters.value()).expect("a schema");
     let last = definitions.as_object().expect("definitions").len() - 1;
     let deep = (0..last).fold(json!({"p0": 7, "next": 7}), |inner, _| json!({ "next": inner }));
     assert!(schema.is_valid(&json!({ "body": deep })));
@@ -259,7 +259,7 @@ fn what_many_tools_refer_to_is_held_once() {
         let tool = operation.tool.as_ref().expect("a tool");
         used += tool.definitions.len();
         held.extend(tool.definitions.iter().map(Arc::as_ptr));
-        let values = size(&tool.definition().parameters);
+        let values = size(&tool.definition().parameters.value());
         assert!(values <= MAX_REFERRED + MAX_REFERRED / 10, "{values}");
     }
     // Each schema once, and once as the substitute where a tool has no room.

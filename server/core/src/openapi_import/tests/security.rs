@@ -212,8 +212,8 @@ fn the_place_of_a_credential_is_no_parameter(
 ) {
     let operation = with_key(location, name, "/x", &json!([parameter]));
     let definition = tool(&operation);
-    assert_eq!(definition.parameters.get("properties"), Some(&json!({})));
-    assert_eq!(definition.parameters.get("required"), None);
+    assert_eq!(definition.parameters.value().get("properties"), Some(&json!({})));
+    assert_eq!(definition.parameters.value().get("required"), None);
     let http = definition.options.http.expect("a request");
     assert!(http.request.expect("a request").parameters.is_empty());
     assert_eq!(http.auth.and_then(|auth| auth.name).as_deref(), Some(name));
@@ -231,7 +231,7 @@ fn the_place_of_a_credential_is_no_parameter(
 fn a_key_in_another_place_leaves_the_parameter() {
     let parameter = json!({"name": "key", "in": "query", "schema": {"type": "string"}});
     let definition = tool(&with_key("header", "key", "/x", &json!([parameter])));
-    assert!(definition.parameters["properties"].get("key").is_some());
+    assert!(definition.parameters.value()["properties"].get("key").is_some());
 }
 
 #[test]

@@ -184,7 +184,7 @@ fn what_is_offered_depends_on_what_the_server_executes() {
 #[test]
 fn callers_see_neither_fixed_nor_environment_parameters_but_all_defaults() {
     let compiled = tool("t")
-        .parameters(json!({
+        .parameters(&json!({
             "type": "object",
             "properties": {
                 "q": {"type": "string"},
@@ -221,7 +221,7 @@ fn callers_see_neither_fixed_nor_environment_parameters_but_all_defaults() {
 #[test]
 fn a_schema_that_requires_nothing_any_more_has_no_required() {
     let compiled = tool("t")
-        .parameters(json!({"type": "object", "properties": {"a": {}}, "required": ["a"]}))
+        .parameters(&json!({"type": "object", "properties": {"a": {}}, "required": ["a"]}))
         .fixed(json!({"a": 1}))
         .compiled();
     assert_eq!(

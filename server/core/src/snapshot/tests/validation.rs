@@ -8,7 +8,7 @@ use crate::snapshot::testing::{object, tool};
 
 fn search() -> std::sync::Arc<CompiledTool> {
     tool("search")
-        .parameters(json!({
+        .parameters(&json!({
             "type": "object",
             "properties": {
                 "q": {"type": "string", "minLength": 1, "maxLength": 20},
@@ -85,7 +85,7 @@ fn at_most_a_hundred_faults_are_reported() {
 #[case::pattern_that_could_backtrack_without_end(json!({"type": "object", "properties": {"q": {"pattern": "^(a|a)*(?=b)c$"}}}))]
 #[case::pattern_that_is_too_large(json!({"type": "object", "properties": {"q": {"pattern": "(a{1000}){1000}"}}}))]
 fn a_schema_that_cannot_be_evaluated_admits_nothing(#[case] schema: Value) {
-    let compiled = tool("t").parameters(schema).compiled();
+    let compiled = tool("t").parameters(&schema).compiled();
     for arguments in [json!({}), json!({"q": "a"})] {
         let faults = compiled.validate(&object(arguments));
         assert_eq!(faults.len(), 1);
@@ -100,7 +100,7 @@ fn a_schema_that_cannot_be_evaluated_admits_nothing(#[case] schema: Value) {
 #[test]
 fn local_references_work() {
     let compiled = tool("t")
-        .parameters(json!({
+        .parameters(&json!({
             "type": "object",
             "properties": {"q": {"$ref": "#/$defs/text"}},
             "$defs": {"text": {"type": "string"}},
