@@ -1,4 +1,5 @@
-//! How long a decision takes, and what it depends on: not on the number of tools.
+//! How long a decision takes, and what it depends on: not on the number of tools. How long a snapshot takes to build and to
+//! change, and a recommendation from it.
 //!
 //! `cargo bench -p toolgate-core --bench decide`
 
@@ -13,6 +14,7 @@ use toolgate_core::definition::model::{Annotations, Options, SchemaText};
 use toolgate_core::ids::ToolName;
 use toolgate_core::policy::evaluation_context::EvaluationContext;
 use toolgate_core::policy::groups::GroupSet;
+use toolgate_core::recommend::Index;
 use toolgate_core::snapshot::{CompiledTool, LabelInput, ProjectSnapshot, ToolInput};
 
 /// Tools, groups and states of one project.
@@ -230,11 +232,39 @@ fn builds(criterion: &mut Criterion) {
     bench.finish();
 }
 
+fn recommendations(criterion: &mut Criterion) {
+    let mut bench = criterion.benchmark_group("recommend");
+    bench.sample_size(10);
+    for count in [1_000, 100_000] {
+        let inputs = tools(count, 10, 5);
+        let size = format!("{count} tools");
+        bench.bench_function(BenchmarkId::new("first index", &size), |run| {
+            run.iter_batched(
+                || ProjectSnapshot::build(1, inputs.clone(), Vec::new(), None),
+                |snapshot| (Index::build(&snapshot), snapshot),
+                criterion::BatchSize::PerIteration,
+            );
+        });
+        let before = ProjectSnapshot::build(1, inputs.clone(), Vec::new(), None);
+        let index = Index::build(&before);
+        let mut described = inputs[0].clone();
+        described.revision = 2;
+        let after = before.with_changes(2, vec![described], &[], Vec::new());
+        bench.bench_function(BenchmarkId::new("index after a change", &size), |run| {
+            run.iter_with_large_drop(|| Index::build(&after));
+        });
+        bench.bench_function(BenchmarkId::new("question", &size), |run| {
+            run.iter_with_large_drop(|| index.search(black_box("search the web for pages about a number")));
+        });
+    }
+    bench.finish();
+}
+
 fn settings() -> Criterion {
     Criterion::default()
         .warm_up_time(Duration::from_millis(200))
         .measurement_time(Duration::from_millis(600))
 }
 
-criterion_group! { name = benches; config = settings(); targets = decisions, builds }
+criterion_group! { name = benches; config = settings(); targets = decisions, builds, recommendations }
 criterion_main!(benches);

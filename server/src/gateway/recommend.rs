@@ -115,7 +115,8 @@ async fn place(
     }))
 }
 
-/// Searches away from the threads that serve requests: the first question after a change reads all definitions.
+/// Searches away from the threads that serve requests: the first question reads all definitions, and that after a change
+/// indexes them again.
 async fn search(
     gateway: &Arc<Gateway>,
     project: &Arc<ProjectState>,
@@ -140,7 +141,7 @@ async fn search(
         let ranking = rules::rank(&project.snapshot, index, &asked, |tool| {
             usage(&gateway, &project, tool)
         })?;
-        Ok(wire(ranking, index, &question))
+        Ok(wire(ranking, &question))
     })
     .await
     .map_err(|error| Problem::internal(&error))
@@ -152,9 +153,9 @@ fn usage(gateway: &Gateway, project: &ProjectState, tool: &CompiledTool) -> u64 
     used.map_or(0, |used| u64::try_from(used.counts.calls).unwrap_or(0))
 }
 
-fn wire(ranking: Ranking, index: &Index, question: &str) -> RecommendationResponse {
+fn wire(ranking: Ranking, question: &str) -> RecommendationResponse {
     let tool = |found: Found| RecommendedTool {
-        matched: index.common_words(question, &found.tool),
+        matched: Index::common_words(question, &found.tool),
         tool: found.tool.name().to_owned(),
         description: found.tool.definition.description.clone(),
         score: rounded(found.score),

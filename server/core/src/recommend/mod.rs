@@ -4,40 +4,29 @@
 //! every significant word of the question is prominent in the tool's texts. Words that no tool knows lower it. So a
 //! score means the same in every project and for every question, and a poor best match looks poor.
 
+pub(crate) mod document;
 mod rank;
 mod tokens;
 
 use std::collections::HashMap;
 
-use bm25::{Embedding, Scorer, TokenEmbedding};
-use serde_json::Value;
-
 pub use rank::{Found, FoundGroup, Ranking, RecommendationQuestion, rank};
 
 use crate::snapshot::{CompiledTool, ProjectSnapshot};
+use document::{WordHash, hash};
 
 /// How fast further repetitions of a word count less.
 const K1: f32 = 1.2;
 /// How much longer texts are held against a tool.
 const B: f32 = 0.75;
 
-/// The weight of a word, by the text it is in.
-const NAME: f32 = 3.0;
-const GROUP: f32 = 1.5;
-const DESCRIPTION: f32 = 1.0;
-const PARAMETER: f32 = 1.0;
-const PARAMETER_DESCRIPTION: f32 = 0.5;
-/// Parameters are followed so deep.
-const DEPTH: usize = 3;
-
-/// The texts of one snapshot's tools, ready to be searched. Making it reads every definition; asking it reads only the
-/// tools that have a word in common with the question.
+/// The texts of one snapshot's tools, ready to be searched. Making it reads the definitions that no earlier index has read;
+/// asking it reads only the tools that have a word in common with the question.
 pub struct Index {
-    words: HashMap<Box<str>, u32>,
-    /// How many tools have each word.
-    spread: Vec<u32>,
-    scorer: Scorer<u32, u32>,
-    tools: usize,
+    /// Which tools have each word: their positions in the snapshot, and the word's weight in their texts.
+    tools: HashMap<WordHash, Vec<(u32, f32)>>,
+    /// For each tool how much longer its texts are than those of the others, as it counts against it.
+    long: Vec<f32>,
 }
 
 /// A tool that has a word in common with a question.
@@ -50,109 +39,66 @@ pub struct Match {
 }
 
 impl Index {
-    /// Reads all definitions of a snapshot.
+    /// Indexes the tools of a snapshot.
     #[must_use]
     pub fn build(snapshot: &ProjectSnapshot) -> Self {
-        let mut words: HashMap<Box<str>, u32> = HashMap::new();
-        let mut spread = Vec::new();
-        let documents: Vec<Vec<(u32, f32)>> = snapshot
-            .tools()
-            .iter()
-            .map(|tool| {
-                let mut weights: HashMap<u32, f32> = HashMap::new();
-                collect(tool, |weight, text| {
-                    for word in tokens::words(text)
-                        .into_iter()
-                        .filter(|word| !tokens::is_stop_word(word))
-                    {
-                        let next = u32::try_from(words.len()).unwrap_or(u32::MAX);
-                        let id = *words.entry(word.into_boxed_str()).or_insert(next);
-                        *weights.entry(id).or_default() += weight;
-                    }
-                });
-                weights.into_iter().collect()
-            })
-            .collect();
-        spread.resize(words.len(), 0);
-        let length = |document: &[(u32, f32)]| document.iter().map(|(_, weight)| weight).sum::<f32>();
-        let total: f32 = documents.iter().map(|document| length(document)).sum();
-        #[expect(clippy::cast_precision_loss, reason = "an average needs no more")]
-        let average = (total / documents.len().max(1) as f32).max(1.0);
-        let tools = documents.len();
-        let mut scorer = Scorer::new();
-        for (position, document) in (0_u32..).zip(documents) {
-            let long = 1.0 - B + B * length(&document) / average;
-            let embedding = document
-                .into_iter()
-                .map(|(word, weight)| {
-                    spread[word as usize] += 1;
-                    TokenEmbedding {
-                        index: word,
-                        value: weight * (K1 + 1.0) / (weight + K1 * long),
-                    }
-                })
-                .collect();
-            scorer.upsert(&position, Embedding(embedding));
+        let mut tools: HashMap<WordHash, Vec<(u32, f32)>> = HashMap::new();
+        let mut lengths = Vec::with_capacity(snapshot.tools().len());
+        for (position, tool) in (0_u32..).zip(snapshot.tools()) {
+            let document = tool.document();
+            lengths.push(document.length);
+            for &(word, weight) in &document.words {
+                tools.entry(word).or_default().push((position, weight));
+            }
         }
+        let total: f32 = lengths.iter().sum();
+        #[expect(clippy::cast_precision_loss, reason = "an average needs no more")]
+        let average = (total / lengths.len().max(1) as f32).max(1.0);
+        let long = lengths.into_iter().map(|length| 1.0 - B + B * length / average);
         Self {
-            words,
-            spread,
-            scorer,
             tools,
+            long: long.collect(),
         }
     }
 
     /// The tools that have a word in common with a question, best first; equal ones by name.
     #[must_use]
     pub fn search(&self, question: &str) -> Vec<Match> {
-        let asked = tokens::question(question);
-        let known: Vec<TokenEmbedding> = asked
-            .iter()
-            .filter_map(|word| self.words.get(word.as_str()))
-            .map(|&index| TokenEmbedding { index, value: 1.0 })
-            .collect();
-        // Every word that no tool knows counts like the rarest there could be.
-        let best: f64 = asked
-            .iter()
-            .map(|word| {
-                let spread = self
-                    .words
-                    .get(word.as_str())
-                    .map_or(0, |&id| self.spread[id as usize]);
-                self.rarity(spread) * f64::from(K1 + 1.0)
-            })
-            .sum();
-        if known.is_empty() || best <= 0.0 {
-            return Vec::new();
+        let mut scores = vec![0.0; self.long.len()];
+        let mut best = 0.0;
+        for word in tokens::question(question) {
+            let tools = self.tools.get(&hash(&word)).map_or(&[][..], Vec::as_slice);
+            // A word that no tool knows counts like the rarest there could be.
+            let rarity = self.rarity(tools.len());
+            best += rarity * f64::from(K1 + 1.0);
+            for &(position, weight) in tools {
+                let at = position as usize;
+                scores[at] += rarity * f64::from(weight * (K1 + 1.0) / (weight + K1 * self.long[at]));
+            }
         }
-        let mut matches: Vec<Match> = self
-            .scorer
-            .matches(&Embedding(known))
-            .into_iter()
-            .map(|found| Match {
-                position: found.id as usize,
-                score: (f64::from(found.score) / best).clamp(0.0, 1.0),
+        let found = scores.into_iter().enumerate().filter(|(_, score)| *score > 0.0);
+        let mut matches: Vec<Match> = found
+            .map(|(position, score)| Match {
+                position,
+                score: (score / best).clamp(0.0, 1.0),
             })
             .collect();
-        matches.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.position.cmp(&b.position)));
+        matches.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.position.cmp(&b.position)));
         matches
     }
 
     /// The words of a question that a tool's texts have.
     #[must_use]
-    pub fn common_words(&self, question: &str, tool: &CompiledTool) -> Vec<String> {
-        let mut own = std::collections::HashSet::new();
-        collect(tool, |_, text| own.extend(tokens::words(text)));
+    pub fn common_words(question: &str, tool: &CompiledTool) -> Vec<String> {
         let mut asked = tokens::question(question);
-        asked.retain(|word| own.contains(word));
+        asked.retain(|word| tool.document().has(word));
         asked
     }
 
     /// What BM25 makes of the number of tools that have a word: the rarer, the more it counts.
-    fn rarity(&self, spread: u32) -> f64 {
-        let spread = f64::from(spread);
+    fn rarity(&self, spread: usize) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "a logarithm needs no more")]
-        let tools = self.tools as f64;
+        let (tools, spread) = (self.long.len() as f64, spread as f64);
         (1.0 + (tools - spread + 0.5) / (spread + 0.5)).ln()
     }
 }
@@ -160,40 +106,9 @@ impl Index {
 impl std::fmt::Debug for Index {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Index")
-            .field("tools", &self.tools)
-            .field("words", &self.words.len())
-            .finish_non_exhaustive()
-    }
-}
-
-/// Every text of a tool that callers may see, with what its words count.
-fn collect(tool: &CompiledTool, mut add: impl FnMut(f32, &str)) {
-    add(NAME, tool.name());
-    add(DESCRIPTION, &tool.definition.description);
-    tool.groups.iter().for_each(|group| add(GROUP, group));
-    parameters(&tool.read_shown_parameters(), DEPTH, &mut add);
-}
-
-fn parameters(schema: &Value, depth: usize, add: &mut impl FnMut(f32, &str)) {
-    if depth == 0 {
-        return;
-    }
-    for (name, property) in schema
-        .get("properties")
-        .and_then(Value::as_object)
-        .into_iter()
-        .flatten()
-    {
-        add(PARAMETER, name);
-        for key in ["title", "description"] {
-            if let Some(text) = property.get(key).and_then(Value::as_str) {
-                add(PARAMETER_DESCRIPTION, text);
-            }
-        }
-        parameters(property, depth - 1, add);
-        if let Some(items) = property.get("items") {
-            parameters(items, depth - 1, add);
-        }
+            .field("tools", &self.long.len())
+            .field("words", &self.tools.len())
+            .finish()
     }
 }
 

@@ -138,7 +138,7 @@ fn the_best_tool_comes_first(#[case] question: &str, #[case] expected: &str) {
     );
     let best = &ranking.tools[0];
     assert!(best.score > 0.0 && best.score < 1.0);
-    assert!(!index.common_words(question, &best.tool).is_empty());
+    assert!(!Index::common_words(question, &best.tool).is_empty());
 }
 
 #[test]
@@ -281,8 +281,56 @@ fn what_callers_do_not_see_is_not_searched() {
     assert_eq!(Index::build(&snapshot).search("secret handshake"), []);
 }
 
+/// BM25 as its formula is written, of tools that have nothing but a name, the group `default` and a description.
+fn plainly(descriptions: &[Vec<&str>], asked: &[&str]) -> Vec<f64> {
+    let weight = |words: &[&str], word: &str| -> f64 {
+        words
+            .iter()
+            .map(|other| if *other == word { 1.0 } else { 0.0 })
+            .sum()
+    };
+    let count = |number: usize| f64::from(u32::try_from(number).unwrap());
+    let length = |words: &Vec<&str>| 3.0 + 1.5 + count(words.len());
+    let average = descriptions.iter().map(length).sum::<f64>() / count(descriptions.len());
+    let rarity = |word: &str| {
+        let having = count(descriptions.iter().filter(|words| words.contains(&word)).count());
+        (1.0 + (count(descriptions.len()) - having + 0.5) / (having + 0.5)).ln()
+    };
+    let best: f64 = asked.iter().map(|word| rarity(word) * 2.2).sum();
+    let score = |words: &Vec<&str>| {
+        let of = |word: &&str| {
+            let weight = weight(words, word);
+            rarity(word) * weight * 2.2 / (weight + 1.2 * (0.25 + 0.75 * length(words) / average))
+        };
+        asked.iter().map(of).sum::<f64>() / best
+    };
+    descriptions.iter().map(score).collect()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn scores_are_those_of_the_formula(
+        descriptions in proptest::collection::vec(
+            proptest::collection::vec(select(&["tree", "river", "stone", "cloud"][..]), 0..7),
+            1..7,
+        ),
+        asked in subsequence(&["tree", "river", "stone", "moon"][..], 1..=4),
+    ) {
+        let tools = descriptions.iter().enumerate();
+        let tools = tools.map(|(at, words)| described(&format!("t{at}"), &words.join(" "), &[]));
+        let index = Index::build(&project(tools));
+        let mut scores = vec![0.0; descriptions.len()];
+        let found = index.search(&asked.join(" "));
+        prop_assert!(found.is_sorted_by(|a, b| a.score >= b.score));
+        for found in found {
+            scores[found.position] = found.score;
+        }
+        for (score, expected) in scores.iter().zip(plainly(&descriptions, &asked)) {
+            prop_assert!((score - expected).abs() < 1e-5, "{score} {expected}");
+        }
+    }
 
     /// Nothing outside the grant is ever shown, and "now" means what a call would be answered.
     #[test]

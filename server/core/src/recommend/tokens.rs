@@ -9,14 +9,14 @@ const LONGEST: usize = 32;
 /// Words in scripts other than the Latin one are compared by their beginning, because they are inflected at their end.
 const STEM: usize = 5;
 
-/// Words that say nothing about what is to be done.
+/// Words that say nothing about what is to be done, in order.
 const STOP_WORDS: [&str; 76] = [
-    "a", "about", "all", "an", "and", "any", "are", "as", "at", "be", "by", "can", "could", "do", "does",
-    "for", "from", "get", "give", "has", "have", "how", "i", "if", "in", "into", "is", "it", "its", "me",
-    "my", "need", "of", "on", "or", "our", "please", "should", "some", "that", "the", "their", "them",
-    "then", "there", "these", "this", "those", "to", "tool", "us", "use", "want", "was", "we", "what",
-    "when", "where", "which", "who", "why", "will", "with", "would", "you", "your", "der", "die", "das",
-    "und", "и", "в", "на", "по", "что", "как",
+    "a", "about", "all", "an", "and", "any", "are", "as", "at", "be", "by", "can", "could", "das", "der",
+    "die", "do", "does", "for", "from", "get", "give", "has", "have", "how", "i", "if", "in", "into", "is",
+    "it", "its", "me", "my", "need", "of", "on", "or", "our", "please", "should", "some", "that", "the",
+    "their", "them", "then", "there", "these", "this", "those", "to", "tool", "und", "us", "use", "want",
+    "was", "we", "what", "when", "where", "which", "who", "why", "will", "with", "would", "you", "your", "в",
+    "и", "как", "на", "по", "что",
 ];
 
 /// The words of a text in their order, repetitions included.
@@ -58,11 +58,18 @@ pub(super) fn question(text: &str) -> Vec<String> {
 
 /// Whether a word says nothing about what is to be done.
 pub(super) fn is_stop_word(word: &str) -> bool {
-    STOP_WORDS.contains(&word)
+    STOP_WORDS.binary_search(&word).is_ok()
 }
 
 fn finish(word: &mut String, words: &mut Vec<String>) {
     if word.is_empty() {
+        return;
+    }
+    if word.is_ascii() {
+        word.make_ascii_lowercase();
+        word.truncate(LONGEST);
+        words.push(singular(word).into_owned());
+        word.clear();
         return;
     }
     let lower: Vec<char> = word.to_lowercase().chars().take(MAX_WORDS).collect();
@@ -74,18 +81,8 @@ fn finish(word: &mut String, words: &mut Vec<String>) {
         words.extend(lower.windows(2).map(|pair| pair.iter().collect()));
         return;
     }
-    let plain = lower.iter().all(char::is_ascii);
-    let text: String = lower
-        .iter()
-        .take(if plain { LONGEST } else { LONGEST / 2 })
-        .collect();
-    words.push(if plain {
-        singular(&text).into_owned()
-    } else if is_latin(&lower) {
-        text
-    } else {
-        lower.iter().take(STEM).collect()
-    });
+    let kept = if is_latin(&lower) { LONGEST / 2 } else { STEM };
+    words.push(lower.iter().take(kept).collect());
 }
 
 /// An English word without its plural ending; other words that end like one lose no more than that.
@@ -138,6 +135,15 @@ mod tests {
     #[case::nothing(" -- \u{0} ", &[])]
     fn text_becomes_words(#[case] text: &str, #[case] expected: &[&str]) {
         assert_eq!(words(text), expected);
+    }
+
+    #[test]
+    fn every_stop_word_is_found() {
+        assert!(
+            STOP_WORDS.iter().all(|word| is_stop_word(word)),
+            "they are in order"
+        );
+        assert!(!is_stop_word("search"));
     }
 
     #[test]

@@ -16,6 +16,7 @@ use crate::http_mapping::Unmapped;
 use crate::mcp::{Listed, NotListable, cost};
 use crate::policy::decision::EVERY_STATE;
 use crate::policy::groups::DEFAULT_GROUP;
+use crate::recommend::document::{Document, Texts};
 use crate::redact::MarkedParameters;
 use crate::validation::{Effort, TooCostly};
 
@@ -59,6 +60,7 @@ pub struct CompiledTool {
     marked: OnceLock<Option<MarkedParameters>>,
     listed: OnceLock<Result<Box<Listed>, NotListable>>,
     tokens: OnceLock<u64>,
+    document: OnceLock<Box<Document>>,
 }
 
 impl CompiledTool {
@@ -92,6 +94,7 @@ impl CompiledTool {
             marked: OnceLock::new(),
             listed: OnceLock::new(),
             tokens: OnceLock::new(),
+            document: OnceLock::new(),
         }
     }
 
@@ -114,6 +117,7 @@ impl CompiledTool {
             marked: OnceLock::new(),
             listed: OnceLock::new(),
             tokens: OnceLock::new(),
+            document: OnceLock::new(),
         }
     }
 
@@ -229,6 +233,18 @@ impl CompiledTool {
                 &self.definition.description,
                 &self.read_shown_parameters(),
             )
+        })
+    }
+
+    /// What its texts say, for recommendations.
+    pub(crate) fn document(&self) -> &Document {
+        self.document.get_or_init(|| {
+            Box::new(Document::new(&Texts {
+                name: self.name(),
+                description: &self.definition.description,
+                groups: &self.groups,
+                parameters: &self.read_shown_parameters(),
+            }))
         })
     }
 
