@@ -56,15 +56,14 @@ for (const { what, page: path, asks, declare, open, field, value } of FORMS) {
   });
 }
 
-stage.story('the form of a group stays when its first save is read again', async (page) => {
+stage.story('the form of a group stays when its first save is read again', { refusals: ['/projects/demo/groups/attic'] }, async (page) => {
   await page.goto('/ui/projects/demo/groups?group=attic');
   const absent = page.getByText('There is no such group yet: saving declares it.');
   await absent.waitFor();
-  await page.getByLabel('Description').fill('What is seldom needed.');
-  const save = page.getByRole('button', { name: 'Save' });
-  const element = await save.elementHandle();
-  await save.click();
+  const field = await page.getByLabel('Description').elementHandle();
+  await field.fill('What is seldom needed.');
+  await page.getByRole('button', { name: 'Save' }).click();
   await absent.waitFor({ state: 'detached' });
-  assert.equal(await element.evaluate((button) => button === document.activeElement), true, 'it has kept the focus');
-  assert.equal(await page.getByLabel('Description').inputValue(), 'What is seldom needed.');
+  assert.equal(await field.evaluate((element) => element.isConnected), true, 'it is not made again');
+  assert.equal(await field.inputValue(), 'What is seldom needed.');
 });
